@@ -1,0 +1,249 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+)
+
+// projectConfig is looked for in the working directory.
+const projectConfig = ".turnlog.yaml"
+
+// A setting is a flag that can also come from the environment and from
+// configuration files. Precedence: flag, TURNLOG_* variable, .turnlog.yaml,
+// the user's config.yaml, default.
+type setting struct {
+	command, flag string
+	section       string // of the configuration file: output::COMMAND or limits
+}
+
+// settings is the table of them.
+func settings() []setting {
+	return []setting{
+		{"run", "format", "output::run"},
+		{"run", "out", "output::run"},
+		{"run", "sync", "output::run"},
+		{"run", "quiet", "output::run"},
+		{"run", "progress", "output::run"},
+		{"run", "report", "output::run"},
+		{"run", "jobs", "limits"},
+		{"run", "max-turns", "limits"},
+		{"run", "max-tokens", "limits"},
+		{"run", "max-cost-usd", "limits"},
+		{"run", "max-wall", "limits"},
+		{"replay", "format", "output::replay"},
+		{"verify", "format", "output::verify"},
+		{"verify", "fail-on", "output::verify"},
+		{"verify", "baseline", "output::verify"},
+		{"verify", "progress", "output::verify"},
+		{"diff", "format", "output::diff"},
+	}
+}
+
+func (s setting) key() string { return s.section + "::" + s.flag }
+
+// env lists the variables of a setting: TURNLOG_VERIFY_FORMAT speaks to one
+// command and wins over TURNLOG_FORMAT, which speaks to all that have the flag.
+func (s setting) env() []string {
+	name := strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
+	return []string{"TURNLOG_" + strings.ToUpper(s.command) + "_" + name, "TURNLOG_" + name}
+}
+
+// configure reads the configuration and gives each flag of c that was not set
+// on the command line its configured value.
+func configure(c *cobra.Command, s Streams) (*config, error) {
+	conf, err := readConfig(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range settings() {
+		flag := c.Flags().Lookup(set.flag)
+		if set.command != c.Name() || flag == nil || flag.Changed {
+			continue
+		}
+		value, source := conf.lookup(set, s)
+		if source == "" {
+			continue
+		}
+		if err := assign(flag, value); err != nil {
+			return nil, usagef("%s: invalid value %q: %w", source, strings.Join(value, ","), err)
+		}
+	}
+	return conf, nil
+}
+
+func assign(f *pflag.Flag, value []string) error {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.Replace(value)
+	}
+	return f.Value.Set(strings.Join(value, ","))
+}
+
+// config is the configuration files, merged.
+type config struct {
+	v       *viper.Viper
+	sources []configFile // least important first
+}
+
+type configFile struct {
+	name string
+	keys []string
+}
+
+// readConfig reads the user's file, which a CI job must not depend on, and
+// then the project's.
+func readConfig(s Streams) (*config, error) {
+	// Rule options and ids may have dots, so keys are joined by "::" instead.
+	conf := &config{v: viper.NewWithOptions(viper.KeyDelimiter("::"))}
+	var files []string
+	if s.Env("CI") == "" {
+		if dir, err := os.UserConfigDir(); err == nil {
+			files = append(files, filepath.Join(dir, "turnlog", "config.yaml"))
+		}
+	}
+	for _, name := range append(files, projectConfig) {
+		if err := conf.merge(name); err != nil {
+			return nil, err
+		}
+	}
+	return conf, nil
+}
+
+func (c *config) merge(name string) error {
+	file := viper.NewWithOptions(viper.KeyDelimiter("::"))
+	file.SetConfigFile(name)
+	file.SetConfigType("yaml")
+	err := file.ReadInConfig()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return usagef("read %s: %w", name, configProblem(err))
+	}
+	keys := file.AllKeys()
+	slices.Sort(keys)
+	for _, key := range keys {
+		if err := checkKey(name, key); err != nil {
+			return err
+		}
+	}
+	c.sources = append(c.sources, configFile{name, keys})
+	if err := c.v.MergeConfigMap(file.AllSettings()); err != nil {
+		return fmt.Errorf("merge %s: %w", name, err)
+	}
+	return nil
+}
+
+// configProblem takes viper's wrapping off: the file is named already.
+func configProblem(err error) error {
+	var parse viper.ConfigParseError
+	if errors.As(err, &parse) {
+		return parse.Unwrap()
+	}
+	return err
+}
+
+// secret matches keys that name an endpoint or a credential. A repository's
+// .turnlog.yaml is other people's text: if it could say where requests go, a
+// checkout could send a key elsewhere.
+var secret = regexp.MustCompile(`(^|[-_:])(base[-_]?url|url|endpoint|host|proxy|api[-_]?key|key|token|secret|password|headers?|authorization)s?($|[-_:])`)
+
+// checkKey refuses a key that configures nothing: a typo must not pass.
+func checkKey(file, key string) error {
+	known := []string{"rules"}
+	for _, s := range settings() {
+		if key == s.key() {
+			return nil
+		}
+		known = append(known, s.key())
+	}
+	if strings.HasPrefix(key, "rules::") {
+		return nil // ids and options are the rules' to check
+	}
+	dotted := strings.ReplaceAll(key, "::", ".")
+	if secret.MatchString(key) {
+		return usagef("%s: %s: endpoints and keys are not configured here", file, dotted).
+			hint("the model section of the task file names them; keys come from the environment")
+	}
+	u := usagef("%s: unknown key %s", file, dotted)
+	if near := nearest(key, known); near != "" {
+		return u.hint("did you mean %s?", strings.ReplaceAll(near, "::", "."))
+	}
+	return u.hint("known sections: rules, output, limits")
+}
+
+// lookup returns the value of a setting and who said so, "" if nobody did.
+func (c *config) lookup(set setting, s Streams) (value []string, source string) {
+	for _, name := range set.env() {
+		if v := s.Env(name); v != "" {
+			return []string{v}, name
+		}
+	}
+	if !c.v.IsSet(set.key()) {
+		return nil, ""
+	}
+	for _, file := range slices.Backward(c.sources) {
+		if slices.Contains(file.keys, set.key()) {
+			dotted := strings.ReplaceAll(set.key(), "::", ".")
+			return asStrings(c.v.Get(set.key())), file.name + ": " + dotted
+		}
+	}
+	return nil, ""
+}
+
+// asStrings reads a scalar or a list. Viper's own conversion splits a string
+// at white space, and paths have some.
+func asStrings(value any) []string {
+	list, ok := value.([]any)
+	if !ok {
+		return []string{fmt.Sprint(value)}
+	}
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = fmt.Sprint(v)
+	}
+	return out
+}
+
+// ruleSettings is what the files say about one rule: a level, or a level and
+// options.
+type ruleSettings struct {
+	Level   string // "" if not set
+	Options map[string]any
+}
+
+// rules returns the rules section by rule id.
+func (c *config) rules() (map[string]ruleSettings, error) {
+	out := map[string]ruleSettings{}
+	section, ok := c.v.Get("rules").(map[string]any)
+	if !ok && c.v.IsSet("rules") {
+		return nil, usagef("%s: rules: must map rule ids to a level or to options", c.sources[len(c.sources)-1].name)
+	}
+	for id, value := range section {
+		switch v := value.(type) {
+		case string:
+			out[id] = ruleSettings{Level: v}
+		case bool: // YAML reads a bare on or off as a truth value in places
+			out[id] = ruleSettings{Level: map[bool]string{true: "on", false: "off"}[v]}
+		case map[string]any:
+			r := ruleSettings{Options: v}
+			if level, ok := v["severity"]; ok {
+				r.Level = fmt.Sprint(level)
+				delete(v, "severity")
+			}
+			out[id] = r
+		default:
+			return nil, usagef("rules.%s: must be off, error, warning, note or a map of options", id)
+		}
+	}
+	return out, nil
+}

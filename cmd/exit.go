@@ -1,0 +1,121 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Exit codes. They are the same whatever the output format.
+const (
+	exitOK        = 0
+	exitFound     = 1 // a failed check, findings, a difference
+	exitUsage     = 2 // usage, or a file that is not valid
+	exitError     = 3 // could not do or finish the work
+	exitLimit     = 4
+	exitDenied    = 5
+	exitNoOutput  = 6
+	exitSignalled = 128 // plus the signal's number
+)
+
+// exitCode is the one place where an error becomes an exit code.
+func exitCode(ctx context.Context, err error) int {
+	var (
+		end   outcome
+		usage *usageError
+		sig   signalError
+	)
+	switch {
+	case errors.As(context.Cause(ctx), &sig):
+		return exitSignalled + int(sig)
+	case err == nil:
+		return exitOK
+	case errors.As(err, &end):
+		return int(end)
+	case errors.As(err, &usage):
+		return exitUsage
+	default:
+		return exitError
+	}
+}
+
+// outcome says how work that was done ended: with exit code 1 or more. It is
+// returned when the output has told everything; nothing more is printed.
+type outcome int
+
+func (o outcome) Error() string { return fmt.Sprintf("exit %d", int(o)) }
+
+// signalError is the cause of a context that a signal ended.
+type signalError syscall.Signal
+
+func (s signalError) Error() string { return "stopped by " + syscall.Signal(s).String() }
+
+// usageError is a mistake of the caller; hints say what to do instead.
+type usageError struct {
+	err   error
+	hints []string
+}
+
+func (u *usageError) Error() string { return u.err.Error() }
+func (u *usageError) Unwrap() error { return u.err }
+
+// usagef makes a usage error; %w works.
+func usagef(format string, args ...any) *usageError {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// hint adds a line that says what to do next.
+func (u *usageError) hint(format string, args ...any) *usageError {
+	u.hints = append(u.hints, fmt.Sprintf(format, args...))
+	return u
+}
+
+// report prints what went wrong: "turnlog: error: …", then "turnlog: hint: …".
+func report(w io.Writer, err error) {
+	var end outcome
+	if err == nil || errors.As(err, &end) {
+		return
+	}
+	for line := range strings.Lines(strings.TrimSpace(err.Error())) {
+		fmt.Fprintf(w, "turnlog: error: %s\n", strings.TrimRight(line, "\n"))
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		for _, h := range usage.hints {
+			fmt.Fprintf(w, "turnlog: hint: %s\n", h)
+		}
+	}
+}
+
+// codeText says what an exit code means to the caller of one command.
+type codeText struct {
+	code int
+	text string
+}
+
+// codes is the part of a command's help that explains its exit codes: the ones
+// that every command has and those of its own, which win.
+func codes(own ...codeText) string {
+	all := own
+	for _, c := range []codeText{
+		{exitOK, "done"},
+		{exitUsage, "usage: a flag, an argument or a file that is not valid"},
+		{exitError, "could not finish: I/O, internal error"},
+		{exitSignalled + int(syscall.SIGINT), "stopped by SIGINT"},
+		{exitSignalled + int(syscall.SIGTERM), "stopped by SIGTERM"},
+	} {
+		if !slices.ContainsFunc(own, func(o codeText) bool { return o.code == c.code }) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b codeText) int { return a.code - b.code })
+	var b strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&b, "  %-3d  %s\n", c.code, c.text)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

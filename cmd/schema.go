@@ -1,0 +1,42 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+type schemaOptions struct {
+	Streams
+	Name string
+}
+
+// schemas is the table of JSON Schemas of what turnlog reads and writes.
+func schemas() []choice[func() []byte] {
+	return []choice[func() []byte]{}
+}
+
+func newSchema(s Streams, runF func(context.Context, *schemaOptions) error) *cobra.Command {
+	o := &schemaOptions{Streams: s}
+	return &cobra.Command{
+		Use:         "schema " + join(schemas(), "|"),
+		Short:       "Print the JSON Schema of a task file, of events or of findings",
+		Example:     "  turnlog schema task > task.schema.json",
+		Annotations: map[string]string{"codes": codes()},
+		Args:        cobra.ExactArgs(1),
+		ValidArgs:   names(schemas()),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Name = args[0]
+			return runF(c.Context(), o)
+		},
+	}
+}
+
+func schemaRun(_ context.Context, o *schemaOptions) error {
+	schema, err := pick("schema", schemas(), o.Name)
+	if err != nil {
+		return err
+	}
+	_, err = o.Out.Write(schema())
+	return err
+}
