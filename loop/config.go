@@ -27,8 +27,17 @@ type Delta struct {
 	Index int                 // of the content block
 	Text  string              // delta of a *_delta, whole content of text_end and thinking_end
 	Call  *transcript.Call    // toolcall_start (id and name, as far as known) and toolcall_end (whole)
-	Block *transcript.Block   // toolcall_end, text_end, thinking_end: the finished block with signatures; may be nil
+	Block *transcript.Block   // *_end: the finished block with signatures; *_start: what is known of it. May be nil
 	Final *transcript.Message // of Done
+	Usage *transcript.Usage   // counts so far, where the endpoint sends them while it streams; nil keeps
+	Retry *RetryInfo          // of Retry; nil if only Text is known
+}
+
+// RetryInfo describes a new attempt at a request.
+type RetryInfo struct {
+	Attempt     int   // of the attempt that follows, the first retry is 1
+	MaxAttempts int   // 0 if there is no bound
+	DelayMs     int64 // how long the model waits before it
 }
 
 // DeltaKind is the type of a [Delta], named as in the events.
@@ -47,7 +56,7 @@ const (
 	ToolCallDelta DeltaKind = "toolcall_delta"
 	ToolCallEnd   DeltaKind = "toolcall_end"
 	Done          DeltaKind = "done"
-	Retry         DeltaKind = "retry" // a request is tried again: Text says why, nothing of the answer so far counts
+	Retry         DeltaKind = "retry" // a request is about to be tried again: Text says why, nothing of the answer so far counts
 )
 
 // Tool is something the model may call.
