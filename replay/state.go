@@ -1,96 +1,228 @@
 package replay
 
-import "github.com/turnlog/turnlog/replay/transcript"
+import (
+	"cmp"
+	"encoding/json"
 
-// Declaration is a tool the model has, and where it was told of it.
-type Declaration struct {
-	transcript.Tool
-	Line  int    // of the system message; 0 if it never was in a file
-	Entry string // its id
-}
-
-// Removal is a tool the model had, and where it was taken away.
-type Removal struct {
-	Name  string
-	Line  int
-	Entry string
-}
+	"github.com/turnlog/turnlog/replay/transcript"
+)
 
 // State is what a prefix of a transcript implies, along one path from the
 // root. The zero value is the state before the first entry. Apply is total:
-// it accepts any entry and never fails; what is wrong with one is for verify
-// to say.
-type State struct{}
+// it accepts any entry and never fails; what is wrong with one is for package
+// verify to say.
+//
+// A State is used by one goroutine at a time.
+type State struct {
+	path []node // every entry applied, root first
+	ctx  context
 
-// Apply folds one entry, which must be the child of the last one applied.
-func (s *State) Apply(e *transcript.Entry) {}
+	leaf     string
+	header   *transcript.Header
+	model    ModelRef
+	thinking string
+	open     []transcript.Call
+	usage    transcript.Usage
+	turn     int
+	asked    bool // a request was recorded and its answer has not come
+
+	lean bool // keeps digests of messages instead of the messages
+}
+
+// node is an entry of the path, as far as the context can ever need it again.
+type node struct {
+	id     string
+	line   int
+	kind   nodeKind
+	msg    *transcript.Message // what the entry says; the checkpoint's system message of a compaction
+	text   string              // summary of a compaction
+	target string              // of an edit; first kept entry of a compaction
+	edit   *transcript.ContextEdit
+	unit   unit // lean states only: what the digest needs of msg
+}
+
+type nodeKind uint8
+
+const (
+	plainNode   nodeKind = iota // no part of the context
+	messageNode                 // message, custom_message, branch_summary
+	compactionNode
+	editNode
+)
+
+// NewLean returns a state that keeps digests of messages instead of the
+// messages themselves, so that it folds files of any size: everything works
+// but Context, Messages and Request.
+func NewLean() *State { return &State{lean: true} }
+
+// Apply folds one entry, which must be the child of the last one applied. The
+// header of a session may be applied too; it is no part of the chain.
+func (s *State) Apply(e *transcript.Entry) {
+	if e.Type == transcript.TypeSession {
+		s.header = e.Header
+		return
+	}
+	s.leaf = cmp.Or(e.ID, s.leaf)
+	n := node{id: e.ID, line: e.Line}
+	switch {
+	case e.Message != nil:
+		n.kind, n.msg = messageNode, e.Message
+		s.count(e.Message)
+	case e.Type == transcript.TypeCustomMessage && e.Custom != nil && e.Custom.Message != nil:
+		n.kind, n.msg = messageNode, e.Custom.Message
+	case e.Branch != nil && e.Branch.Summary != "":
+		n.kind, n.msg = messageNode, summaryMessage(transcript.BranchSummaryRole, e.Branch.Summary)
+	case e.Compaction != nil:
+		n.kind, n.msg, n.text, n.target = compactionNode, e.Compaction.SystemMessage, e.Compaction.Summary, e.Compaction.FirstKeptEntryID
+	case e.Edit != nil:
+		n.kind, n.target, n.edit = editNode, e.Edit.TargetID, e.Edit
+	default:
+		s.note(e)
+	}
+	s.push(n)
+}
 
 // Append folds a message that is in no file.
-func (s *State) Append(m transcript.Message) {}
+func (s *State) Append(m transcript.Message) {
+	s.count(&m)
+	s.push(node{kind: messageNode, msg: &m})
+}
 
-// Clone returns a state that can go another way. It is O(1).
-func (s *State) Clone() *State { c := *s; return &c }
+func (s *State) push(n node) {
+	if s.lean {
+		n.slim()
+	}
+	s.path = append(s.path, n)
+	switch n.kind {
+	case messageNode:
+		s.ctx.add(&n, s.lean)
+	case compactionNode, editNode:
+		s.ctx.rebuild(s.path, s.lean)
+	}
+}
+
+// count keeps the facts that need no context: calls, turns, usage, the model.
+func (s *State) count(m *transcript.Message) {
+	switch m.Role {
+	case transcript.Assistant:
+		s.model = ModelRef{Provider: m.Provider, ID: m.Model}
+		addUsage(&s.usage, m.Usage)
+		if !s.asked {
+			s.turn++
+		}
+		s.asked = false
+		if !m.Failed() {
+			s.open = s.open[:len(s.open):len(s.open)]
+			for _, c := range m.Calls() {
+				s.open = append(s.open, *c)
+			}
+		}
+	case transcript.ToolResult:
+		s.answer(m.ToolCallID)
+	}
+}
+
+// answer closes the latest open call with that id. Ids may repeat in files of
+// providers that number calls per turn.
+func (s *State) answer(id string) {
+	for i := len(s.open) - 1; i >= 0; i-- {
+		if s.open[i].ID == id {
+			open := append([]transcript.Call(nil), s.open[:i]...)
+			s.open = append(open, s.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// note keeps facts of entries that are no part of the context.
+func (s *State) note(e *transcript.Entry) {
+	switch {
+	case e.Model != nil:
+		s.model = ModelRef{Provider: e.Model.Provider, ID: e.Model.ModelID}
+	case e.Type == transcript.TypeThinking:
+		s.thinking = e.Thinking
+	case e.Custom != nil && e.Custom.CustomType == transcript.CustomRequest:
+		var r struct {
+			Attempt int `json:"attempt"`
+		}
+		// A record that does not parse still stands for a request.
+		_ = json.Unmarshal(e.Custom.Data, &r)
+		if r.Attempt <= 1 {
+			s.turn++
+		}
+		s.asked = true
+	}
+}
+
+func addUsage(sum, u *transcript.Usage) {
+	if u == nil {
+		return
+	}
+	sum.Input += u.Input
+	sum.Output += u.Output
+	sum.CacheRead += u.CacheRead
+	sum.CacheWrite += u.CacheWrite
+	sum.TotalTokens += u.TotalTokens
+	sum.Reasoning += u.Reasoning
+	sum.Cost.Input += u.Cost.Input
+	sum.Cost.Output += u.Cost.Output
+	sum.Cost.CacheRead += u.Cost.CacheRead
+	sum.Cost.CacheWrite += u.Cost.CacheWrite
+	sum.Cost.Total += u.Cost.Total
+	sum.Has |= u.Has
+}
+
+// Clone returns a state that can go another way. It costs the same however
+// long the history is.
+func (s *State) Clone() *State {
+	c := *s
+	// The clone may not append into memory that the original goes on filling.
+	c.path = c.path[:len(c.path):len(c.path)]
+	c.open = c.open[:len(c.open):len(c.open)]
+	c.ctx = c.ctx.clone()
+	return &c
+}
+
+// Header is the session's header, nil if none was applied.
+func (s *State) Header() *transcript.Header { return s.header }
 
 // Leaf is the id of the last entry applied, "" before the first.
-func (s *State) Leaf() string { return "" }
+func (s *State) Leaf() string { return s.leaf }
+
+// Len is the number of entries applied, the header not counted.
+func (s *State) Len() int { return len(s.path) }
+
+// ToolSet is the declared tools.
+func (s *State) ToolSet() ToolSet { return s.ctx.tools }
 
 // Tools returns the declared tools in declaration order.
-func (s *State) Tools() []Declaration { return nil }
+func (s *State) Tools() []Declaration { return s.ctx.tools.Declared() }
 
 // Removed returns the tools that were declared once and are not now.
-func (s *State) Removed() []Removal { return nil }
+func (s *State) Removed() []Removal { return s.ctx.tools.Removed() }
+
+// Prompt is the folded system prompt.
+func (s *State) Prompt() Prompt { return s.ctx.prompt }
 
 // SystemPrompt is the folded system text: contents, then sections.
-func (s *State) SystemPrompt() string { return "" }
+func (s *State) SystemPrompt() string { return s.ctx.prompt.Text() }
 
 // Sections returns the named parts of the system prompt in order.
-func (s *State) Sections() []transcript.Section { return nil }
+func (s *State) Sections() []transcript.Section { return s.ctx.prompt.Sections() }
 
 // Model is the model of the last model change or answer.
-func (s *State) Model() ModelRef { return ModelRef{} }
+func (s *State) Model() ModelRef { return s.model }
 
 // Thinking is the thinking level, "off" if none was set.
-func (s *State) Thinking() string { return "off" }
+func (s *State) Thinking() string { return cmp.Or(s.thinking, "off") }
 
-// Item is a message of the context and the entry it came from.
-type Item struct {
-	Entry   string
-	Line    int
-	Message transcript.Message
-}
+// OpenCalls returns the calls of the path that have no result yet, those of
+// failed answers left out. The slice is shared.
+func (s *State) OpenCalls() []transcript.Call { return s.open }
 
-// Context returns the messages that are in effect, before conversion:
-// compaction, edits and branch summaries applied. The slice is shared and
-// must not be changed; it is O(1) unless an edit or a compaction came since.
-func (s *State) Context() []Item { return nil }
+// Turn counts the requests of the path: its turnlog.request entries, and the
+// answers of turns that recorded none. A retried request counts once.
+func (s *State) Turn() int { return s.turn }
 
-// Messages is Context without the entries. Shared as well.
-func (s *State) Messages() []transcript.Message { return nil }
-
-// OpenCalls returns the calls of the last answer that have no result yet.
-func (s *State) OpenCalls() []transcript.Call { return nil }
-
-// Turn counts the requests of the path.
-func (s *State) Turn() int { return 0 }
-
-// Usage sums the usage of the answers of the path.
-func (s *State) Usage() transcript.Usage { return transcript.Usage{} }
-
-// Request is what the loop hands to a model at this point: the converted
-// context with system messages in place.
-func (s *State) Request() Request { return Request{} }
-
-// Convert turns application messages into messages that a model knows.
-func Convert(ms []transcript.Message) ([]transcript.Message, error) { return ms, nil }
-
-// Project gives the wire view of a request.
-func (r Request) Project(m Mode) Request { return r }
-
-// Digest is the digest of a projected request, "v1:sha256:<hex>".
-func (r Request) Digest() string { return "" }
-
-// ToolDelta says what turns the tool set have into want: removals come first,
-// and a changed tool is in both lists.
-func ToolDelta(have, want []transcript.Tool) (added []transcript.Tool, removed []transcript.ToolRef) {
-	return nil, nil
-}
+// Usage sums the usage of the answers of the path, failed ones included.
+func (s *State) Usage() transcript.Usage { return s.usage }

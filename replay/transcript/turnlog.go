@@ -42,6 +42,7 @@ type Request struct {
 	Queued    []Queued        `json:"queued,omitempty"`
 	Mode      string          `json:"mode"` // none additions changes
 	Model     string          `json:"model"`
+	Thinking  string          `json:"thinking,omitempty"` // thinking level asked for, absent if off
 	Params    json.RawMessage `json:"params,omitempty"`
 	MaxTokens int64           `json:"maxTokens,omitempty"`
 	Tools     []string        `json:"tools"`

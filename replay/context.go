@@ -1,0 +1,205 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// Item is a message of the context and the entry it came from.
+type Item struct {
+	Entry   string // "" for a message that is in no file
+	Line    int
+	Message transcript.Message
+}
+
+// context is the part of a path that is in effect: the latest compaction and
+// what it kept, edits applied. Along a path without compactions and edits it
+// only grows.
+type context struct {
+	places   []place              // of each message
+	messages []transcript.Message // empty in a lean state
+	model    []transcript.Message // messages as the model knows them; shares messages as long as they are the same
+	diverged bool                 // model is a slice of its own
+	units    []unit               // lean states only
+	tools    ToolSet
+	prompt   Prompt
+	wire     *wire     // projection so far, made on demand
+	lean     *leanWire // the same in a lean state
+
+}
+
+type place struct {
+	entry string
+	line  int
+}
+
+func (c *context) clone() context {
+	d := *c
+	d.places = d.places[:len(d.places):len(d.places)]
+	d.messages = d.messages[:len(d.messages):len(d.messages)]
+	d.model = d.model[:len(d.model):len(d.model)]
+	d.units = d.units[:len(d.units):len(d.units)]
+	d.wire = c.wire.clone()
+	if c.lean != nil {
+		l := *c.lean
+		d.lean = &l
+	}
+	return d
+}
+
+// add appends what n says to the context.
+func (c *context) add(n *node, lean bool) {
+	if n.msg == nil && !lean {
+		return
+	}
+	if n.msg != nil && n.msg.Role == transcript.System {
+		c.tools = c.tools.Apply(n.msg, n.line, n.id)
+		c.prompt = c.prompt.Apply(n.msg)
+	}
+	c.places = append(c.places, place{n.id, n.line})
+	if lean {
+		c.units = append(c.units, n.unit)
+		return
+	}
+	c.messages = append(c.messages, *n.msg)
+	c.extendModel()
+}
+
+// extendModel converts the last message. Most messages convert to themselves,
+// so the model's view shares their memory until one does not.
+func (c *context) extendModel() {
+	last := &c.messages[len(c.messages)-1]
+	m, keep, same := convert(last)
+	switch {
+	case !c.diverged && same:
+		c.model = c.messages
+	case !c.diverged:
+		c.diverged = true
+		c.model = slices.Clone(c.messages[:len(c.messages)-1])
+		if keep {
+			c.model = append(c.model, m)
+		}
+	case keep:
+		c.model = append(c.model, m)
+	}
+}
+
+// rebuild selects the context of a path anew after a compaction or an edit.
+func (c *context) rebuild(path []node, lean bool) {
+	history := c.tools
+	*c = context{tools: ToolSet{version: c.tools.version + 1}}
+	selected, compaction := selectPath(path)
+	edits := make(map[string]*node)
+	for _, n := range selected {
+		if n.kind == editNode {
+			edits[n.target] = n
+		}
+	}
+	if compaction != nil {
+		c.tools = history.Replace(compaction.msg, compaction.line, compaction.id)
+		if e, ok := edits[compaction.id]; !ok || e.edit.Replacement != nil {
+			c.addCheckpoint(compaction, lean)
+		}
+	}
+	for _, n := range selected {
+		if n.kind != messageNode {
+			continue
+		}
+		if e, ok := edits[n.id]; ok && n.id != "" {
+			if e.edit.Replacement == nil {
+				continue
+			}
+			n = n.edited(e.edit.Replacement)
+		}
+		c.add(n, lean)
+	}
+}
+
+// addCheckpoint adds the system message and the summary of a compaction.
+func (c *context) addCheckpoint(n *node, lean bool) {
+	tools := c.tools
+	if n.msg != nil {
+		system := node{id: n.id, line: n.line, kind: messageNode, msg: n.msg}
+		if lean {
+			system.slim()
+		}
+		c.add(&system, lean)
+		c.tools = tools // Replace has applied it already
+	}
+	summary := node{id: n.id, line: n.line, kind: messageNode, msg: summaryMessage(transcript.CompactionSummary, n.text)}
+	if lean {
+		summary.slim()
+	}
+	c.add(&summary, lean)
+}
+
+// selectPath gives the nodes that count after the latest compaction of the
+// path: those it kept, without their system messages, and those after it. An
+// unknown first kept entry keeps nothing, as does the compaction's own id.
+func selectPath(path []node) (selected []*node, compaction *node) {
+	at := -1
+	for i := range path {
+		if path[i].kind == compactionNode {
+			at = i
+		}
+	}
+	if at >= 0 {
+		compaction = &path[at]
+		kept := false
+		for i := range path[:at] {
+			n := &path[i]
+			kept = kept || n.id != "" && n.id == compaction.target
+			if kept && !n.isSystem() {
+				selected = append(selected, n)
+			}
+		}
+	}
+	for i := at + 1; i < len(path); i++ {
+		selected = append(selected, &path[i])
+	}
+	return selected, compaction
+}
+
+func (n *node) isSystem() bool {
+	return n.kind == messageNode && n.msg != nil && n.msg.Role == transcript.System
+}
+
+// edited returns n with the content that an edit gave it. Prompts and the
+// records of commands keep theirs.
+func (n *node) edited(replacement *transcript.Message) *node {
+	if n.msg == nil {
+		return &node{id: n.id, line: n.line, kind: n.kind, unit: n.unit.lost()}
+	}
+	switch n.msg.Role {
+	case transcript.User, transcript.Assistant, transcript.ToolResult, transcript.CustomRole:
+	default:
+		return n
+	}
+	m := *n.msg
+	m.Content, m.Form = replacement.Content, replacement.Form
+	if m.Role == transcript.Assistant || m.Role == transcript.ToolResult {
+		m.Form = transcript.FormBlocks
+	}
+	return &node{id: n.id, line: n.line, kind: n.kind, msg: &m}
+}
+
+func summaryMessage(role transcript.Role, text string) *transcript.Message {
+	return &transcript.Message{Role: role, Content: []transcript.Block{transcript.TextBlock(text)}}
+}
+
+// Context returns the messages that are in effect, before conversion:
+// compaction, edits and branch summaries applied.
+func (s *State) Context() []Item {
+	items := make([]Item, len(s.ctx.messages))
+	for i, m := range s.ctx.messages {
+		items[i] = Item{Entry: s.ctx.places[i].entry, Line: s.ctx.places[i].line, Message: m}
+	}
+	return items
+}
+
+// Messages is Context without the places. The slice is shared with the state
+// and must not be changed.
+func (s *State) Messages() []transcript.Message {
+	return s.ctx.messages[:len(s.ctx.messages):len(s.ctx.messages)]
+}
