@@ -19,7 +19,16 @@ type Event struct {
 	IsError    bool             // tool_execution_end
 	DurationMs int64            // tool_execution_end; -1 if the tool did not run
 
-	Entry *transcript.Entry // message_end: the entry as appended; nil without a transcript
+	Retry *RetryEvent // auto_retry_*
+
+	Entry *transcript.Entry // message_end: the entry as appended; nil without a transcript, or if the append failed
+}
+
+// RetryEvent is what the auto_retry_* events say.
+type RetryEvent struct {
+	RetryInfo
+	Error   string // why the attempt before failed; of auto_retry_end: why the last one did
+	Success bool   // of auto_retry_end
 }
 
 // EventType names an event.
