@@ -1,0 +1,68 @@
+package task
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"gopkg.in/yaml.v3"
+)
+
+// decoder reads values out of the tree of one file, for one task at a time.
+type decoder struct {
+	*problems
+	doc    *document
+	opts   *Options
+	scope  scope
+	models map[string]*yaml.Node // the mapping called models
+
+	// Of the task at hand.
+	after   []func()         // checks that need the whole task
+	tools   map[string]bool  // names of declared tools
+	servers map[string]bool  // names of declared MCP servers
+	listed  map[string]*Tool // both, as they were declared
+}
+
+// later runs a check when everything was read.
+func (d *decoder) later(check func()) { d.after = append(d.after, check) }
+
+// task reads the file for one combination of the matrix.
+func (d *decoder) task(h header, c combination) Task {
+	d.after, d.tools, d.servers, d.listed = nil, map[string]bool{}, map[string]bool{}, map[string]*Tool{}
+	d.scope.task = c.id(h.name)
+	d.scope.matrix = map[string]scalar{}
+	t := draft{Task: Task{
+		ID:      d.scope.task,
+		Name:    h.name,
+		File:    d.file,
+		Dir:     filepath.Dir(d.file),
+		Sample:  c.sample,
+		Workdir: ".",
+	}}
+	for i, v := range c.values {
+		t.Cell = append(t.Cell, Cell{h.matrix.axes[i].name, v.text})
+		d.scope.matrix[h.matrix.axes[i].name] = v
+	}
+	table := taskTable()
+	table.fill(d, d.doc.root, &t)
+	table.check(d, d.doc.root, &t)
+	d.checkModels(t.Model.Label)
+	d.extensions(&t.Task)
+	for _, check := range d.after {
+		check()
+	}
+	return t.Task
+}
+
+// extensions keeps the x- keys. Expressions in them are not expanded: nobody
+// reads them.
+func (d *decoder) extensions(t *Task) {
+	for _, m := range members(d.doc.root) {
+		if !isExtension(m.name) {
+			continue
+		}
+		if t.Extra == nil {
+			t.Extra = map[string]json.RawMessage{}
+		}
+		t.Extra[m.name] = literalJSON(m.value)
+	}
+}

@@ -1,0 +1,2 @@
+// Package task reads YAML task files.
+package task

@@ -1,0 +1,99 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// schema is the part of JSON Schema that describes task files. Fields are
+// written in this order.
+type schema struct {
+	Schema               string       `json:"$schema,omitempty"`
+	ID                   string       `json:"$id,omitempty"`
+	Title                string       `json:"title,omitempty"`
+	Ref                  string       `json:"$ref,omitempty"`
+	Description          string       `json:"description,omitempty"`
+	Type                 string       `json:"type,omitempty"`
+	Const                any          `json:"const,omitempty"`
+	Enum                 []string     `json:"enum,omitempty"`
+	Pattern              string       `json:"pattern,omitempty"`
+	MinLength            int          `json:"minLength,omitempty"`
+	Minimum              *int         `json:"minimum,omitempty"`
+	Maximum              *int         `json:"maximum,omitempty"`
+	Items                *schema      `json:"items,omitempty"`
+	MinItems             int          `json:"minItems,omitempty"`
+	Properties           *definitions `json:"properties,omitempty"`
+	PatternProperties    *definitions `json:"patternProperties,omitempty"`
+	AdditionalProperties any          `json:"additionalProperties,omitempty"` // *schema or false
+	MinProperties        int          `json:"minProperties,omitempty"`
+	MaxProperties        int          `json:"maxProperties,omitempty"`
+	Required             []string     `json:"required,omitempty"`
+	AnyOf                []*schema    `json:"anyOf,omitempty"`
+	OneOf                []*schema    `json:"oneOf,omitempty"`
+	Defs                 *definitions `json:"$defs,omitempty"`
+}
+
+// definitions are named schemas in a fixed order.
+type definitions []definition
+
+type definition struct {
+	name string
+	*schema
+}
+
+// MarshalJSON writes an object with its keys in order.
+func (l definitions) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, one := range l {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		writeText(&out, one.name)
+		out.WriteByte(':')
+		text, err := json.Marshal(one.schema)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(text)
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// bound is a number in a schema.
+func bound(n int) *int { return &n }
+
+// ref points at one of the named schemas.
+func ref(name string) *schema { return &schema{Ref: "#/$defs/" + name} }
+
+// orExpression allows an expression where a value is wanted that is no free
+// text.
+func orExpression(s *schema) *schema {
+	return &schema{AnyOf: []*schema{s, ref("expression")}}
+}
+
+// described is a copy with a description.
+func (s *schema) described(doc string) *schema {
+	c := *s
+	c.Description = doc
+	return &c
+}
+
+// objectSchema describes a table.
+func (o object[T]) objectSchema() *schema {
+	s := &schema{
+		Type:                 "object",
+		PatternProperties:    &definitions{{"^x-", &schema{Description: "Kept and ignored."}}},
+		AdditionalProperties: false,
+	}
+	var properties definitions
+	for _, k := range o.keys {
+		properties = append(properties, definition{k.name, k.schema.described(k.doc)})
+		if k.required {
+			s.Required = append(s.Required, k.name)
+		}
+	}
+	s.Properties = &properties
+	return s
+}
