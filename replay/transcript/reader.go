@@ -1,10 +1,5 @@
 package transcript
 
-import (
-	"io"
-	"iter"
-)
-
 // Line is one physical line of a file, good or bad. Lines are split at LF
 // only; the Raw of all lines put together is the file, byte for byte.
 type Line struct {
@@ -16,6 +11,8 @@ type Line struct {
 	Records []Entry // what could be read: none for a blank or damaged line, several for a glued one
 	Notes   []Note  // what the raw bytes show although the record could be read
 	Err     error   // for damaged lines: a *SyntaxError that says where and what
+
+	size int64 // of the line in the file
 }
 
 // Blank reports whether the line has nothing but white space.
@@ -69,35 +66,3 @@ type Options struct {
 	MaxLine int // in bytes; 0 means DefaultMaxLine
 	Workers int // parsing goroutines; 0 or 1 parses in the caller's
 }
-
-// Lines yields every physical line of r in order. The error is an I/O error
-// of r and ends the sequence; damage to a line is in the line.
-func Lines(r io.Reader, o Options) iter.Seq2[Line, error] {
-	panic("unwritten")
-}
-
-// ParseEntry reads one record from JSON bytes, which it keeps as Raw.
-func ParseEntry(raw []byte) (Entry, error) { panic("unwritten") }
-
-// ParseMessage reads a message from JSON bytes.
-func ParseMessage(raw []byte) (Message, error) { panic("unwritten") }
-
-func (e *SyntaxError) Error() string { panic("unwritten") }
-
-// AppendEntry appends e as one JSON object without line end: Raw if it is
-// there, else its fields in a fixed order.
-func AppendEntry(dst []byte, e *Entry) []byte { panic("unwritten") }
-
-// AppendMessage appends m as one JSON object, fields in a fixed order, without
-// HTML escaping.
-func AppendMessage(dst []byte, m *Message) []byte { panic("unwritten") }
-
-// AppendTool appends a declaration: name, description, parameters, the rest.
-// Two declarations are equal if and only if these bytes are.
-func AppendTool(dst []byte, t *Tool) []byte { panic("unwritten") }
-
-// MarshalJSON implements [encoding/json.Marshaler] with [AppendMessage].
-func (m Message) MarshalJSON() ([]byte, error) { return AppendMessage(nil, &m), nil }
-
-// UnmarshalJSON implements [encoding/json.Unmarshaler] with [ParseMessage].
-func (m *Message) UnmarshalJSON(b []byte) (err error) { *m, err = ParseMessage(b); return err }

@@ -246,7 +246,10 @@ type Usage struct {
 }
 
 // Cost of one answer in USD.
-type Cost struct{ Input, Output, CacheRead, CacheWrite, Total float64 }
+type Cost struct {
+	Input, Output, CacheRead, CacheWrite, Total float64
+	Extra                                       []Field // e.g. totalFromProvider
+}
 
 // UsageFields is a set of counts.
 type UsageFields uint8

@@ -1,0 +1,90 @@
+package transcript
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// shared returns the folder of samples beside the repository, or skips.
+func shared(t testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			samples := filepath.Join(dir, "..", "shared")
+			if _, err := os.Stat(samples); err != nil {
+				t.Skip("no samples at ../shared")
+			}
+			return samples
+		}
+	}
+	t.Skip("not inside the repository")
+	return ""
+}
+
+// files reads all files of patterns below the samples.
+func sharedFiles(t testing.TB, patterns ...string) map[string][]byte {
+	files := map[string][]byte{}
+	for _, pattern := range patterns {
+		names, err := filepath.Glob(filepath.Join(shared(t), pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no files %s: %v", pattern, err)
+		}
+		for _, name := range names {
+			if files[name], err = os.ReadFile(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return files
+}
+
+func transcripts(t testing.TB) map[string][]byte {
+	return sharedFiles(t, "pi-sessions/*.jsonl", "pi-sessions/legacy/*.jsonl", "verify/cases/*.jsonl", "transcripts/pi/*.jsonl")
+}
+
+func collect(t testing.TB, data []byte, o Options) []Line {
+	t.Helper()
+	var lines []Line
+	for l, err := range Lines(bytes.NewReader(data), o) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func TestSharedFilesKeepTheirBytes(t *testing.T) {
+	for name, data := range transcripts(t) {
+		var got, records []byte
+		for _, l := range collect(t, data, Options{}) {
+			got = append(got, l.Raw...)
+			if l.Damage != Intact {
+				t.Log(filepath.Base(name), l.No, l.Damage, l.Err, len(l.Records))
+				records = append(records, l.Raw...)
+				continue
+			}
+			for _, n := range l.Notes {
+				t.Log(filepath.Base(name), l.No, n)
+			}
+			for i := range l.Records {
+				records = AppendEntry(records, &l.Records[i])
+			}
+			records = append(records, l.Raw[len(content(l.Raw)):]...)
+			if l.Blank() {
+				records = append(records, content(l.Raw)...)
+			}
+		}
+		if !bytes.Equal(got, data) {
+			t.Errorf("%s: lines differ from the file", name)
+		}
+		if !bytes.Equal(records, data) {
+			t.Errorf("%s: records written back differ from the file", name)
+		}
+	}
+}

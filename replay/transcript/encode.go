@@ -1,0 +1,234 @@
+package transcript
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// writer appends one JSON object, member by member.
+type writer struct{ b []byte }
+
+func (w *writer) open()  { w.b = append(w.b, '{') }
+func (w *writer) close() { w.b = append(w.b, '}') }
+
+// key begins a member.
+func (w *writer) key(name string) {
+	if last := w.b[len(w.b)-1]; last != '{' {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(appendString(w.b, name), ':')
+}
+
+func (w *writer) string(name, s string) {
+	w.key(name)
+	w.b = appendString(w.b, s)
+}
+
+// text writes a string that is not empty.
+func (w *writer) text(name, s string) {
+	if s != "" {
+		w.string(name, s)
+	}
+}
+
+func (w *writer) integer(name string, n int64) {
+	w.key(name)
+	w.b = strconv.AppendInt(w.b, n, 10)
+}
+
+func (w *writer) bool(name string, v bool) {
+	w.key(name)
+	w.b = strconv.AppendBool(w.b, v)
+}
+
+func (w *writer) float(name string, f float64) {
+	w.key(name)
+	w.b = appendFloat(w.b, f)
+}
+
+// raw writes a value as it is, if there is one.
+func (w *writer) raw(name string, v json.RawMessage) {
+	if v != nil {
+		w.key(name)
+		w.b = append(w.b, v...)
+	}
+}
+
+func (w *writer) extra(fields []Field) {
+	for _, f := range fields {
+		w.raw(f.Name, f.Value)
+	}
+}
+
+// AppendString appends s as a JSON string. Only what JSON demands is escaped,
+// so <, > and & stay; bytes that are no UTF-8 become U+FFFD.
+func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
+
+func appendString(dst []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, '"')
+	done := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[done:i]...), "\uFFFD"...)
+				done = i + 1
+			}
+			i += n
+			continue
+		}
+		i++
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[done:i-1]...)
+		done = i
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+	}
+	return append(append(dst, s[done:]...), '"')
+}
+
+// appendFloat writes a number as JavaScript and encoding/json do. JSON has no
+// infinities and no NaN: they become null, as in JSON.stringify.
+func appendFloat(dst []byte, f float64) []byte {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return append(dst, "null"...)
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	n := len(dst)
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if k := len(dst); format == 'e' && k-n >= 4 && dst[k-4] == 'e' && dst[k-3] == '-' && dst[k-2] == '0' {
+		dst[k-2] = dst[k-1] // e-09 to e-9
+		dst = dst[:k-1]
+	}
+	return dst
+}
+
+// AppendEntry appends e as one JSON object without line end: Raw if it is
+// there, else its fields in the order that pi writes them.
+func AppendEntry(dst []byte, e *Entry) []byte {
+	if e.Raw != nil {
+		return append(dst, e.Raw...)
+	}
+	w := writer{dst}
+	w.open()
+	w.string("type", e.Type)
+	if e.Header != nil {
+		w.header(e)
+		w.close()
+		return w.b
+	}
+	w.string("id", e.ID)
+	if e.ParentID == "" {
+		w.raw("parentId", json.RawMessage("null"))
+	} else {
+		w.string("parentId", e.ParentID)
+	}
+	w.text("timestamp", e.Timestamp)
+	w.typed(e)
+	w.close()
+	return w.b
+}
+
+func (w *writer) header(e *Entry) {
+	h := e.Header
+	if h.Version != 0 {
+		w.integer("version", int64(h.Version))
+	}
+	w.string("id", h.ID)
+	w.text("timestamp", e.Timestamp)
+	w.string("cwd", h.CWD)
+	w.text("parentSession", h.ParentSession)
+	if g := h.Generator; g != nil {
+		w.key("generator")
+		w.open()
+		w.string("name", g.Name)
+		w.string("version", g.Version)
+		w.integer("format", int64(g.Format))
+		w.close()
+	}
+	w.extra(h.Extra)
+}
+
+// typed writes the members of e's type.
+func (w *writer) typed(e *Entry) {
+	switch {
+	case e.Message != nil:
+		w.message("message", e.Message)
+	case e.Model != nil:
+		w.string("provider", e.Model.Provider)
+		w.string("modelId", e.Model.ModelID)
+	case e.Type == TypeThinking:
+		w.string("thinkingLevel", e.Thinking)
+	case e.Compaction != nil:
+		w.compaction(e.Compaction)
+	case e.Branch != nil:
+		w.string("fromId", e.Branch.FromID)
+		w.string("summary", e.Branch.Summary)
+	case e.Custom != nil:
+		w.custom(e.Custom)
+	case e.Edit != nil:
+		w.string("targetId", e.Edit.TargetID)
+		w.replacement(e.Edit.Replacement)
+	case e.Label != nil:
+		w.string("targetId", e.Label.TargetID)
+		w.text("label", e.Label.Label)
+	}
+}
+
+func (w *writer) compaction(c *Compaction) {
+	w.string("summary", c.Summary)
+	if c.FirstKeptEntryID == "" && c.FirstKeptIndex > 0 {
+		w.integer("firstKeptEntryIndex", int64(c.FirstKeptIndex))
+	} else {
+		w.string("firstKeptEntryId", c.FirstKeptEntryID)
+	}
+	w.integer("tokensBefore", c.TokensBefore)
+	if c.SystemMessage != nil {
+		w.message("systemMessage", c.SystemMessage)
+	}
+}
+
+func (w *writer) custom(c *Custom) {
+	w.string("customType", c.CustomType)
+	if c.Message == nil {
+		w.raw("data", c.Data)
+		return
+	}
+	w.content(c.Message)
+	w.extra(c.Message.Extra)
+	w.raw("details", c.Message.Details)
+}
+
+func (w *writer) replacement(m *Message) {
+	w.key("replacement")
+	if m == nil {
+		w.b = append(w.b, "null"...)
+		return
+	}
+	w.open()
+	w.content(m)
+	w.close()
+}

@@ -1,0 +1,89 @@
+package transcript
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+)
+
+// maxNotes bounds the notes of one kind and line that are told apart by text;
+// beyond it they are only counted. A hostile line would fill memory else.
+const maxNotes = 64
+
+// note notes something at offset i.
+func (p *parser) note(kind NoteKind, i int, text string) {
+	p.notes = addNote(p.notes, Note{Kind: kind, Column: p.column(i), Count: 1, Text: text})
+}
+
+// addNote merges n into the notes of a line: what is the same is counted.
+func addNote(notes []Note, n Note) []Note {
+	same := 0
+	for i := range notes {
+		if notes[i].Kind != n.Kind {
+			continue
+		}
+		same++
+		byText := n.Kind == DuplicateKey || n.Kind == FoldedKey || n.Kind == UnsafeInteger
+		if !byText || notes[i].Text == n.Text || same == maxNotes {
+			notes[i].Count += n.Count
+			return notes
+		}
+	}
+	return append(notes, n)
+}
+
+// sortNotes orders notes by column.
+func sortNotes(notes []Note) {
+	slices.SortStableFunc(notes, func(a, b Note) int { return cmp.Compare(a.Column, b.Column) })
+}
+
+// noteBadUTF8 notes bytes that are no UTF-8. A character that is cut off at
+// one of the ends belongs to the damage there and is not noted.
+func (p *parser) noteBadUTF8(notes []Note, ends ...int) []Note {
+	for i := 0; i < len(p.b); {
+		r, n := utf8.DecodeRune(p.b[i:])
+		if r != utf8.RuneError || n > 1 {
+			i += n
+			continue
+		}
+		if isSurrogate(p.b[i:]) {
+			notes = addNote(notes, Note{Kind: LoneSurrogate, Column: p.column(i), Count: 1})
+			i += 3
+			continue
+		}
+		if end := cutOff(p.b, i, ends); end > 0 {
+			i = end
+			continue
+		}
+		notes = addNote(notes, Note{Kind: InvalidUTF8, Column: p.column(i), Count: 1})
+		i++
+	}
+	return notes
+}
+
+// isSurrogate reports whether b starts with a surrogate half encoded as if it
+// were a character (CESU-8).
+func isSurrogate(b []byte) bool {
+	return len(b) >= 3 && b[0] == 0xED && b[1]&0xE0 == 0xA0 && b[2]&0xC0 == 0x80
+}
+
+// cutOff returns the end at which the character at i is cut off, or 0.
+func cutOff(b []byte, i int, ends []int) int {
+	for _, end := range ends {
+		if i < end && end-i < utf8.UTFMax && !utf8.FullRune(b[i:end]) {
+			return end
+		}
+	}
+	return 0
+}
+
+// cleaned appends s to dst, each byte that is no UTF-8 as U+FFFD, which is
+// what encoding/json makes of it.
+func cleaned(dst, s []byte) []byte {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		dst = utf8.AppendRune(dst, r)
+		s = s[n:]
+	}
+	return dst
+}

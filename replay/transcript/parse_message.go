@@ -1,0 +1,409 @@
+package transcript
+
+// messageField reads the current member if it is an object, else nil.
+func (p *parser) messageField(o *object) *Message {
+	if p.peek() != '{' {
+		p.misfit(o)
+		return nil
+	}
+	m := &Message{}
+	p.message(m)
+	return m
+}
+
+// message reads the message object at the position.
+func (p *parser) message(m *Message) {
+	for o := p.open(); p.pass(&o); {
+		o.keeps = true
+		*m = Message{Role: Role(o.kind), Form: FormAbsent}
+		for p.next(&o) {
+			if o.name != "role" {
+				p.messageMember(&o, m)
+				continue
+			}
+			m.Role = Role(p.kindField(&o, func(kind string) bool {
+				return kind == string(ToolResult) || kind == string(BashExecution)
+			}))
+		}
+		m.Extra = o.extra
+	}
+}
+
+func (p *parser) messageMember(o *object, m *Message) {
+	switch o.name {
+	case "content":
+		p.content(o, m)
+	case "timestamp":
+		p.integer(o, &m.Timestamp)
+	case "durationMs":
+		m.HasDuration = p.integer(o, &m.DurationMs)
+	case "toolCallId":
+		p.field(o, &m.ToolCallID)
+	case "toolName":
+		p.field(o, &m.ToolName)
+	case "isError":
+		m.HasIsError = p.boolean(o, &m.IsError)
+	case "details":
+		m.Details = p.raw()
+	case "usage":
+		p.usageMember(o, m)
+	case "sections":
+		p.sections(o, m)
+	case "toolsAdded":
+		p.toolsAdded(o, m)
+	case "toolsRemoved":
+		p.toolsRemoved(o, m)
+	default:
+		if !p.answerMember(o, m) && !p.bashMember(o, m) {
+			p.unknown(o)
+		}
+	}
+}
+
+// answerMember reads what only assistant messages have.
+func (p *parser) answerMember(o *object, m *Message) bool {
+	switch o.name {
+	case "api":
+		p.field(o, &m.API)
+	case "provider":
+		p.field(o, &m.Provider)
+	case "model":
+		p.field(o, &m.Model)
+	case "stopReason":
+		if p.field(o, &m.StopReason) {
+			m.StopReason = known(m.StopReason)
+		}
+	case "rawStopReason":
+		p.field(o, &m.RawStopReason)
+	case "errorMessage":
+		p.field(o, &m.ErrorMessage)
+	case "responseId":
+		p.field(o, &m.ResponseID)
+	case "responseModel":
+		p.field(o, &m.ResponseModel)
+	case "thinkingLevel":
+		p.field(o, &m.ThinkingLevel)
+	default:
+		return false
+	}
+	return true
+}
+
+// bashMember reads what only bashExecution messages have.
+func (p *parser) bashMember(o *object, m *Message) bool {
+	if m.Role != BashExecution {
+		return false
+	}
+	if m.Bash == nil {
+		m.Bash = &Bash{}
+	}
+	switch o.name {
+	case "command":
+		p.field(o, &m.Bash.Command)
+	case "output":
+		p.field(o, &m.Bash.Output)
+	case "exitCode":
+		var n int64
+		if p.integer(o, &n) {
+			m.Bash.ExitCode = new(int)
+			*m.Bash.ExitCode = int(n)
+		}
+	case "cancelled":
+		p.boolean(o, &m.Bash.Cancelled)
+	case "truncated":
+		p.boolean(o, &m.Bash.Truncated)
+	case "fullOutputPath":
+		p.field(o, &m.Bash.FullOutputPath)
+	case "excludeFromContext":
+		p.boolean(o, &m.Bash.ExcludeFromContext)
+	default:
+		return false
+	}
+	return true
+}
+
+// content reads content in any of its forms.
+func (p *parser) content(o *object, m *Message) {
+	switch p.peek() {
+	case '"':
+		m.Form = FormString
+		if s := p.str(); s != "" {
+			m.Content = []Block{TextBlock(s)}
+		}
+	case '[':
+		m.Form = FormBlocks
+		m.Content = p.blockList()
+	case 'n':
+		m.Form = FormNull
+		p.literal("null")
+	default:
+		p.misfit(o)
+	}
+}
+
+// noObject is the name of the only Extra field of a block that is no object
+// in the file. No key can be equal to it: keys are valid UTF-8.
+const noObject = "\xff"
+
+// blockList reads an array of blocks. They are collected in a buffer of the
+// parser, so that the slice is made once and exactly.
+func (p *parser) blockList() []Block {
+	for n := 0; p.item(n); n++ {
+		p.blocks = append(p.blocks, Block{})
+		b := &p.blocks[n]
+		if p.peek() == '{' {
+			p.block(b)
+		} else {
+			b.Extra = []Field{{Name: noObject, Value: p.raw()}}
+		}
+	}
+	if p.failed || len(p.blocks) == 0 {
+		return nil
+	}
+	list := make([]Block, len(p.blocks))
+	copy(list, p.blocks)
+	clear(p.blocks)
+	p.blocks = p.blocks[:0]
+	return list
+}
+
+// block reads the block object at the position.
+func (p *parser) block(b *Block) {
+	column := p.column(p.i)
+	for o := p.open(); p.pass(&o); {
+		o.keeps = true
+		*b = Block{Type: o.kind}
+		b.setCall(column)
+		for p.next(&o) {
+			if o.name != "type" {
+				p.blockMember(&o, b)
+				continue
+			}
+			b.Type = p.kindField(&o, func(string) bool { return true })
+			b.setCall(column)
+		}
+		b.Extra = o.extra
+	}
+}
+
+func (b *Block) setCall(column int) {
+	if b.Type == BlockToolCall && b.Call == nil {
+		b.Call = &Call{Column: column}
+	}
+}
+
+func (p *parser) blockMember(o *object, b *Block) {
+	is := func(kind, name string) bool { return b.Type == kind && o.name == name }
+	switch {
+	case is(BlockText, "text"), is(BlockThinking, "thinking"):
+		p.field(o, &b.Text)
+	case is(BlockText, "textSignature"), is(BlockThinking, "thinkingSignature"), is(BlockToolCall, "thoughtSignature"):
+		p.field(o, &b.Signature)
+	case is(BlockImage, "mimeType"):
+		p.field(o, &b.MimeType)
+	case is(BlockImage, "data"):
+		p.field(o, &b.Data)
+	case is(BlockToolCall, "id"):
+		p.field(o, &b.Call.ID)
+	case is(BlockToolCall, "name"):
+		p.field(o, &b.Call.Name)
+	case is(BlockToolCall, "arguments"):
+		p.ints = true
+		b.Call.Arguments = p.raw()
+		p.ints = false
+	case is(BlockToolCall, "argumentsError"):
+		p.field(o, &b.Call.ArgumentsError)
+	default:
+		p.unknown(o)
+	}
+}
+
+// usageMember reads usage: counts of an answer, but free data of a tool.
+func (p *parser) usageMember(o *object, m *Message) {
+	if m.Role == ToolResult {
+		m.ToolUsage = p.raw()
+		return
+	}
+	if p.peek() != '{' {
+		p.misfit(o)
+		return
+	}
+	u := &Usage{}
+	for in := p.open(); p.pass(&in); {
+		in.keeps = true
+		*u = Usage{}
+		for p.next(&in) {
+			p.countMember(&in, u)
+		}
+		u.Extra = in.extra
+	}
+	m.Usage = u
+}
+
+func (p *parser) countMember(o *object, u *Usage) {
+	count := func(dst *int64, has UsageFields) {
+		if p.integer(o, dst) {
+			u.Has |= has
+		}
+	}
+	switch o.name {
+	case "input":
+		count(&u.Input, HasInput)
+	case "output":
+		count(&u.Output, HasOutput)
+	case "cacheRead":
+		count(&u.CacheRead, HasCacheRead)
+	case "cacheWrite":
+		count(&u.CacheWrite, HasCacheWrite)
+	case "totalTokens":
+		count(&u.TotalTokens, HasTotal)
+	case "reasoning":
+		count(&u.Reasoning, HasReasoning)
+	case "cost":
+		if p.peek() != '{' {
+			p.misfit(o)
+			return
+		}
+		u.Has |= HasCost
+		p.cost(&u.Cost)
+	default:
+		p.unknown(o)
+	}
+}
+
+func (p *parser) cost(c *Cost) {
+	for o := p.open(); p.pass(&o); {
+		o.keeps = true
+		*c = Cost{}
+		for p.next(&o) {
+			switch o.name {
+			case "input":
+				p.float(&o, &c.Input)
+			case "output":
+				p.float(&o, &c.Output)
+			case "cacheRead":
+				p.float(&o, &c.CacheRead)
+			case "cacheWrite":
+				p.float(&o, &c.CacheWrite)
+			case "total":
+				p.float(&o, &c.Total)
+			default:
+				p.unknown(&o)
+			}
+		}
+		c.Extra = o.extra
+	}
+}
+
+// sections reads the named parts of a prompt. Their names are data, so names
+// that differ by case are two sections. If one is neither text nor null, the
+// member as a whole is passed through.
+func (p *parser) sections(o *object, m *Message) {
+	start, notes := p.i, len(p.notes)
+	if p.peek() != '{' {
+		p.misfit(o)
+		return
+	}
+	fits := true
+	for in := p.open(); p.pass(&in); {
+		m.Sections, fits = nil, true
+		for p.next(&in) {
+			s := Section{Name: in.name}
+			switch p.peek() {
+			case '"':
+				s.Text = p.str()
+			case 'n':
+				p.literal("null")
+				s.Removed = true
+			default:
+				p.value()
+				fits = false
+			}
+			m.Sections = append(m.Sections, s)
+		}
+	}
+	if !fits && !p.failed {
+		m.Sections = nil
+		p.i, p.notes = start, p.notes[:notes]
+		p.misfit(o)
+	}
+}
+
+// toolsAdded reads declarations; items that are no objects declare nothing.
+func (p *parser) toolsAdded(o *object, m *Message) {
+	if p.peek() != '[' {
+		p.misfit(o)
+		return
+	}
+	for n := 0; p.item(n); n++ {
+		if p.peek() != '{' {
+			p.value()
+			continue
+		}
+		var t Tool
+		p.tool(&t)
+		m.ToolsAdded = append(m.ToolsAdded, t)
+	}
+}
+
+func (p *parser) tool(t *Tool) {
+	for o := p.open(); p.pass(&o); {
+		o.keeps = true
+		*t = Tool{}
+		for p.next(&o) {
+			switch o.name {
+			case "name":
+				p.field(&o, &t.Name)
+			case "description":
+				p.field(&o, &t.Description)
+			case "parameters":
+				t.Parameters = p.raw()
+			default:
+				p.unknown(&o)
+			}
+		}
+		t.Extra = o.extra
+	}
+}
+
+// toolsRemoved reads names; items that are no objects remove nothing.
+func (p *parser) toolsRemoved(o *object, m *Message) {
+	if p.peek() != '[' {
+		p.misfit(o)
+		return
+	}
+	for n := 0; p.item(n); n++ {
+		if p.peek() != '{' {
+			p.value()
+			continue
+		}
+		var ref ToolRef
+		for in := p.open(); p.pass(&in); {
+			ref = ToolRef{}
+			for p.next(&in) {
+				if in.name == "name" {
+					p.field(&in, &ref.Name)
+				} else {
+					p.unknown(&in)
+				}
+			}
+		}
+		m.ToolsRemoved = append(m.ToolsRemoved, ref)
+	}
+}
+
+// known returns the constant equal to s, so that the most common short
+// strings do not keep their lines alive.
+func known(s string) string {
+	for _, k := range [...]string{
+		TypeMessage, string(Assistant), string(ToolResult), BlockText, BlockToolCall, BlockThinking, StopToolUse, StopEnd,
+		string(User), string(System), TypeCustom, TypeSession, TypeModelChange, TypeThinking, TypeCompaction, BlockImage,
+		TypeBranchSummary, TypeCustomMessage, TypeContextEdit, TypeUsage, TypeLabel, TypeSessionInfo,
+		string(BashExecution), StopLength, StopError, StopAborted,
+	} {
+		if s == k {
+			return k
+		}
+	}
+	return s
+}

@@ -1,0 +1,392 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// maxDepth is the nesting that encoding/json accepts, so that a record which
+// one of the two reads is never refused by the other.
+const maxDepth = 10000
+
+// parser validates and decodes one line in one pass. It is strict: it accepts
+// exactly what encoding/json.Valid accepts. The first failure sticks and moves
+// the position to the end, so callers need not check after each step.
+//
+// One parser serves many lines; what it decodes never shares its buffers.
+type parser struct {
+	b     []byte
+	i     int
+	depth int
+
+	failed bool
+	at     int    // offset of the failure
+	msg    string // what was expected there
+
+	dirty bool // b is not valid UTF-8: strings are cleaned as they are decoded
+	free  int  // > 0 inside data that the format does not interpret
+	ints  bool // inside tool call arguments
+
+	// The object closed last outside free data; see recovery.
+	closedFrom, closedTo int
+
+	keys   []key   // of all open objects
+	notes  []Note  // found so far
+	gaps   []gap   // where bytes were taken out of the line
+	text   []byte  // a string being decoded
+	blocks []Block // of the content being read
+}
+
+// gap is a place of b before which n bytes of the physical line are missing.
+type gap struct{ off, n int }
+
+// reset makes p read b. Columns count the gaps in.
+func (p *parser) reset(b []byte, gaps []gap, dirty bool) {
+	p.b, p.gaps, p.dirty = b, gaps, dirty
+	p.seek(0)
+	p.notes = p.notes[:0]
+}
+
+// seek starts a new record at offset i.
+func (p *parser) seek(i int) {
+	p.i, p.depth, p.free, p.ints, p.failed = i, 0, 0, false, false
+	p.closedFrom, p.closedTo = -1, -1
+	p.keys, p.blocks = p.keys[:0], p.blocks[:0]
+}
+
+func (p *parser) fail(at int, msg string) {
+	if !p.failed {
+		p.failed, p.at, p.msg = true, at, msg
+	}
+	p.i = len(p.b)
+}
+
+// unexpected fails at the next byte.
+func (p *parser) unexpected(want string) {
+	if p.i >= len(p.b) {
+		p.fail(p.i, "the line ends, expected "+want)
+		return
+	}
+	p.fail(p.i, "expected "+want)
+}
+
+// column is the column in the physical line of offset i.
+func (p *parser) column(i int) int {
+	col := i + 1
+	for _, g := range p.gaps {
+		if g.off > i {
+			break
+		}
+		col += g.n
+	}
+	return col
+}
+
+// peek skips white space and returns the next byte, 0 at the end.
+func (p *parser) peek() byte {
+	for p.i < len(p.b) {
+		c := p.b[p.i]
+		if c > ' ' || !isSpace(c) {
+			return c
+		}
+		p.i++
+	}
+	return 0
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// value validates any value and returns its bytes.
+func (p *parser) value() []byte {
+	c := p.peek()
+	start := p.i
+	switch {
+	case c == '"':
+		p.skipString()
+	case c == '{':
+		o := p.open()
+		for p.next(&o) {
+			p.value()
+		}
+		p.close(&o)
+	case c == '[':
+		for n := 0; p.item(n); n++ {
+			p.value()
+		}
+	case c == '-' || '0' <= c && c <= '9':
+		p.number()
+		if p.ints {
+			p.checkInteger(start)
+		}
+	case c == 't':
+		p.literal("true")
+	case c == 'f':
+		p.literal("false")
+	case c == 'n':
+		p.literal("null")
+	default:
+		p.unexpected("a value")
+	}
+	return p.since(start)
+}
+
+// since returns the bytes from start to the position, nil after a failure.
+func (p *parser) since(start int) []byte {
+	if p.failed {
+		return nil
+	}
+	return p.b[start:p.i:p.i]
+}
+
+// raw validates a value whose inside is free data.
+func (p *parser) raw() []byte {
+	p.free++
+	v := p.value()
+	p.free--
+	return v
+}
+
+// item moves to item n of an array: it reads the bracket or comma before it,
+// or the bracket after the last one, which it reports by false.
+func (p *parser) item(n int) bool {
+	c := p.peek()
+	if n == 0 {
+		p.i++ // '[', the caller has seen it
+		if !p.enter() {
+			return false
+		}
+		if p.peek() != ']' {
+			return true
+		}
+	} else if c == ',' {
+		p.i++
+		return true
+	} else if c != ']' {
+		p.unexpected("a comma or ]")
+		return false
+	}
+	p.i++
+	p.depth--
+	return false
+}
+
+func (p *parser) enter() bool {
+	if p.depth++; p.depth > maxDepth {
+		p.fail(p.i-1, "nested deeper than 10000")
+	}
+	return !p.failed
+}
+
+func (p *parser) literal(want string) {
+	for k := range len(want) {
+		if p.i+k >= len(p.b) || p.b[p.i+k] != want[k] {
+			p.i += k
+			p.unexpected(want)
+			return
+		}
+	}
+	p.i += len(want)
+}
+
+// number validates a number and reports whether it is an integer literal.
+func (p *parser) number() (integer bool) {
+	if p.b[p.i] == '-' {
+		p.i++
+	}
+	if p.i < len(p.b) && p.b[p.i] == '0' {
+		p.i++
+	} else {
+		p.digits()
+	}
+	integer = true
+	if p.i < len(p.b) && p.b[p.i] == '.' {
+		p.i++
+		p.digits()
+		integer = false
+	}
+	if p.i < len(p.b) && p.b[p.i]|0x20 == 'e' {
+		p.i++
+		if p.i < len(p.b) && (p.b[p.i] == '+' || p.b[p.i] == '-') {
+			p.i++
+		}
+		p.digits()
+		integer = false
+	}
+	return integer
+}
+
+// digits reads one digit or more.
+func (p *parser) digits() {
+	start := p.i
+	for p.i < len(p.b) && p.b[p.i]-'0' <= 9 {
+		p.i++
+	}
+	if p.i == start {
+		p.unexpected("a digit")
+	}
+}
+
+// checkInteger notes an integer that a JavaScript reader would round.
+func (p *parser) checkInteger(start int) {
+	const limit = "9007199254740991"
+	lit := p.b[start:p.i]
+	digits := bytes.TrimPrefix(lit, []byte("-"))
+	if p.failed || len(digits) < len(limit) || bytes.ContainsAny(digits, ".eE") {
+		return
+	}
+	if len(digits) > len(limit) || string(digits) > limit {
+		p.note(UnsafeInteger, start, string(lit))
+	}
+}
+
+// plain returns the offset of the first byte at or after i that is a quote, a
+// backslash or a control character, len(b) if there is none. It looks at eight
+// bytes at a time: in the masks the lowest set bit is exact, a borrow only
+// spoils the bytes above it.
+func plain(b []byte, i int) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		q, s := w^('"'*ones), w^('\\'*ones)
+		if m := ((q-ones)&^q | (s-ones)&^s | (w-' '*ones)&^w) & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && b[i] >= ' ' && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// skipString validates the string at the position.
+func (p *parser) skipString() {
+	i := p.i + 1
+	for {
+		i = plain(p.b, i)
+		if i >= len(p.b) || p.b[i] != '\\' {
+			break
+		}
+		if _, i = p.escape(i); i < 0 {
+			return
+		}
+	}
+	p.closeString(i)
+}
+
+// closeString reads the quote at i.
+func (p *parser) closeString(i int) {
+	switch {
+	case i >= len(p.b):
+		p.fail(i, "the line ends inside a string")
+	case p.b[i] != '"':
+		p.fail(i, "control character in a string")
+	default:
+		p.i = i + 1
+	}
+}
+
+// str decodes the string at the position. Without escapes it shares the
+// memory of the line, which is never written to again.
+func (p *parser) str() string {
+	start := p.i + 1
+	i := plain(p.b, start)
+	if i < len(p.b) && p.b[i] == '\\' {
+		return p.decode(start, i)
+	}
+	p.closeString(i)
+	if p.failed || i == start {
+		return ""
+	}
+	if p.dirty {
+		return string(cleaned(nil, p.b[start:i]))
+	}
+	return unsafe.String(&p.b[start], i-start)
+}
+
+// decode goes on with a string at its first backslash.
+func (p *parser) decode(start, i int) string {
+	text := append(p.text[:0], p.b[start:i]...)
+	for i < len(p.b) && p.b[i] == '\\' {
+		r, end := p.escape(i)
+		if end < 0 {
+			return ""
+		}
+		text = utf8.AppendRune(text, r)
+		i = plain(p.b, end)
+		text = append(text, p.b[end:i]...)
+	}
+	p.text = text
+	p.closeString(i)
+	if p.failed {
+		return ""
+	}
+	if p.dirty {
+		text = cleaned(nil, text)
+	}
+	return string(text)
+}
+
+// escapes maps the letter after a backslash to what it stands for.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// escape decodes the escape at i and returns the offset after it, -1 if it is
+// none. Half a surrogate pair is noted and becomes U+FFFD.
+func (p *parser) escape(i int) (rune, int) {
+	if i+1 >= len(p.b) {
+		p.fail(i+1, "the line ends inside a string")
+		return 0, -1
+	}
+	c := p.b[i+1]
+	if r := escapes[c]; r != 0 {
+		return rune(r), i + 2
+	}
+	if c != 'u' {
+		p.fail(i+1, "no such escape")
+		return 0, -1
+	}
+	r := p.hex(i + 2)
+	switch {
+	case r < 0:
+		return 0, -1
+	case r < 0xD800 || r > 0xDFFF:
+		return r, i + 6
+	case r < 0xDC00 && i+12 <= len(p.b) && p.b[i+6] == '\\' && p.b[i+7] == 'u':
+		low := p.hex(i + 8)
+		if low < 0 {
+			return 0, -1
+		}
+		if 0xDC00 <= low && low <= 0xDFFF {
+			return (r-0xD800)<<10 + (low - 0xDC00) + 0x10000, i + 12
+		}
+	}
+	p.note(LoneSurrogate, i, string(p.b[i:i+6]))
+	return utf8.RuneError, i + 6
+}
+
+// hex reads four hexadecimal digits at i.
+func (p *parser) hex(i int) (r rune) {
+	for k := i; k < i+4; k++ {
+		if k >= len(p.b) {
+			p.fail(k, "the line ends inside a string")
+			return -1
+		}
+		c := p.b[k]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			p.fail(k, "no hexadecimal digit")
+			return -1
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
