@@ -133,7 +133,7 @@ func (p *parser) next(o *object) bool {
 
 // add enters the current key and notes it if it is there already.
 func (p *parser) add(o *object, off int) {
-	k := key{o.name, hash(o.name), off}
+	k := key{o.name, keyHash(o.name), off}
 	bit := uint64(1) << ((k.hash * 0x9E3779B97F4A7C15) >> 58)
 	if o.seen&bit != 0 {
 		if j := p.find(o, k); j >= 0 {
@@ -175,8 +175,8 @@ func (p *parser) find(o *object, k key) int {
 	return -1
 }
 
-// hash tells most keys apart: the first and the last bytes and the length.
-func hash(s string) uint64 {
+// keyHash tells most keys apart: the first and the last bytes and the length.
+func keyHash(s string) uint64 {
 	var w [8]byte
 	if len(s) < 8 {
 		copy(w[:], s)
