@@ -232,10 +232,15 @@ func has(fields []Field, name string) bool {
 	return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name })
 }
 
-// usage writes the counts that the file stated, or all of them for an answer
-// made in memory.
 func (w *writer) usage(u *Usage) {
 	w.key("usage")
+	w.b = AppendUsage(w.b, u)
+}
+
+// AppendUsage appends the counts that the file stated, or all of them for an
+// answer made in memory, as one JSON object.
+func AppendUsage(dst []byte, u *Usage) []byte {
+	w := writer{dst}
 	w.open()
 	count := func(name string, n int64, bit UsageFields) {
 		if u.Has&bit != 0 || n != 0 || u.Has == 0 && bit != HasReasoning {
@@ -261,4 +266,5 @@ func (w *writer) usage(u *Usage) {
 	}
 	w.extra(u.Extra)
 	w.close()
+	return w.b
 }
