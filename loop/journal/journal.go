@@ -14,16 +14,12 @@
 package journal
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"crypto/sha256"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -70,9 +66,8 @@ type Journal struct {
 	unlock func()
 	o      Options
 
-	size    int64
+	sum     transcript.Sealer // of everything in the file
 	lines   int
-	sum     hash.Hash // over everything before size
 	session string
 	openEnd bool  // the last line has no line end
 	newFile bool  // its directory entry was not synced yet
@@ -128,7 +123,7 @@ func start(f *os.File, path string, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, errors.Join(lockError(path, err), f.Close())
 	}
-	j := &Journal{path: path, file: f, unlock: unlock, o: o, sum: sha256.New()}
+	j := &Journal{path: path, file: f, unlock: unlock, o: o}
 	if o.Wrap != nil {
 		j.file = o.Wrap(f)
 	}
@@ -138,7 +133,7 @@ func start(f *os.File, path string, o Options) (*Journal, error) {
 // restore reads what the file has: size, line count, running digest, session.
 func (j *Journal) restore(r io.Reader, each func(*transcript.Line) error) error {
 	tail := &lastByte{}
-	for line, err := range transcript.Lines(io.TeeReader(r, io.MultiWriter(j.sum, tail)), transcript.Options{}) {
+	for line, err := range transcript.Lines(io.TeeReader(r, io.MultiWriter(&j.sum, tail)), transcript.Options{}) {
 		if err != nil {
 			return err
 		}
@@ -155,7 +150,7 @@ func (j *Journal) restore(r io.Reader, each func(*transcript.Line) error) error 
 			return err
 		}
 	}
-	j.size, j.openEnd = tail.n, tail.n > 0 && tail.b != '\n'
+	j.openEnd = tail.n > 0 && tail.b != '\n'
 	return nil
 }
 
@@ -179,13 +174,13 @@ func (j *Journal) Path() string { return j.path }
 func (j *Journal) Lines() int { return j.lines }
 
 // Size is the length of the file in bytes.
-func (j *Journal) Size() int64 { return j.size }
+func (j *Journal) Size() int64 { return j.sum.Bytes() }
 
 // Session is the id in the file's header, "" before there is one.
 func (j *Journal) Session() string { return j.session }
 
 // Digest is the digest of everything written so far.
-func (j *Journal) Digest() string { return digest(j.sum) }
+func (j *Journal) Digest() string { return j.sum.Sum() }
 
 // Append writes e as one line and sets e.Line. Where the mask changed the
 // line, e becomes what the file has, so that the history in memory is the one
@@ -232,28 +227,43 @@ func (j *Journal) mask(e *transcript.Entry, line []byte) ([]byte, error) {
 	return masked, nil
 }
 
-// writeLine appends line and its line end in one write, with the line end of
-// an open tail before it.
+// writeLine appends line and its line end in one write, after the line end
+// that an open tail lacks.
 func (j *Journal) writeLine(line []byte) error {
+	if err := j.closeTail(); err != nil {
+		return err
+	}
+	if err := j.write(append(line, '\n')); err != nil {
+		return err
+	}
+	j.lines++
+	return nil
+}
+
+// closeTail ends the last line if it is open.
+func (j *Journal) closeTail() error {
+	if !j.openEnd {
+		return nil
+	}
+	if err := j.write([]byte{'\n'}); err != nil {
+		return err
+	}
+	j.openEnd = false
+	return nil
+}
+
+func (j *Journal) write(b []byte) error {
 	if j.failed != nil {
 		return fmt.Errorf("append to %s: refused after an earlier failure: %w", j.path, j.failed)
 	}
-	added := 1
-	if j.openEnd {
-		line = append([]byte{'\n'}, line...)
-	}
-	line = append(line, '\n')
-	n, err := j.file.Write(line)
-	if err == nil && n < len(line) {
+	n, err := j.file.Write(b)
+	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
 		return j.fail(n, err)
 	}
-	j.openEnd = false
-	j.size += int64(len(line))
-	j.sum.Write(line)
-	j.lines += added
+	_, _ = j.sum.Write(b) // never fails
 	return nil
 }
 
@@ -264,7 +274,7 @@ func (j *Journal) fail(n int, err error) error {
 	j.failed = err
 	if n > 0 {
 		info, statErr := j.file.Stat()
-		if statErr != nil || info.Size() != j.size+int64(n) || j.file.Truncate(j.size) != nil {
+		if statErr != nil || info.Size() != j.Size()+int64(n) || j.file.Truncate(j.Size()) != nil {
 			j.dirty = int64(n)
 			return fmt.Errorf("append to %s: %w (its last line is cut off after %d bytes; the next run will close it)", j.path, err, n)
 		}
@@ -286,10 +296,7 @@ func (j *Journal) syncsAfter(e *transcript.Entry) bool {
 	switch e.Custom.CustomType {
 	case transcript.CustomCall:
 		var intent transcript.CallIntent
-		if json.Unmarshal(e.Custom.Data, &intent) != nil {
-			return true
-		}
-		return intent.Effects != "none" && intent.Effects != "read"
+		return e.Custom.Decode(&intent) != nil || intent.Effects != "none" && intent.Effects != "read"
 	case transcript.CustomTurn, transcript.CustomEnd:
 		return j.o.Sync != SyncNone
 	}

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,13 +31,13 @@ func user(id, parent, text string) *transcript.Entry {
 
 func custom(t testing.TB, id, kind string, data any) *transcript.Entry {
 	t.Helper()
-	raw, err := json.Marshal(data)
+	c, err := transcript.NewCustom(kind, data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &transcript.Entry{
 		Type: transcript.TypeCustom, ID: id, Timestamp: "2026-01-02T03:04:05.000Z",
-		Custom: &transcript.Custom{CustomType: kind, Data: raw},
+		Custom: c,
 	}
 }
 
@@ -328,5 +327,43 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 	if _, err := Create(filepath.Join(dir, "t.jsonl"), Options{}); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestSealCoversEveryByteBefore(t *testing.T) {
+	j, path := create(t, Options{Mask: func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[secret]")) }})
+	add(t, j, header("s"), user("a", "", "one"))
+	digest, err := j.Seal(&transcript.Entry{ID: "e", ParentID: "a"}, transcript.End{Run: "r1", Session: "s", Status: "error", Reason: "hunter2 is wrong"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	text := content(t, path)
+	if strings.Contains(text, "hunter2") {
+		t.Error("the seal has the secret")
+	}
+	at := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") + 1
+	check := func(before string) error {
+		var s transcript.Sealer
+		_, _ = s.Write([]byte(before))
+		e, err := transcript.ParseEntry([]byte(strings.TrimSuffix(text[at:], "\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, err := s.Check(&e)
+		if err == nil && (end.Digest != digest || end.Bytes != int64(at)) {
+			t.Errorf("seal %+v, want digest %s, %d bytes", end, digest, at)
+		}
+		return err
+	}
+	if err := check(text[:at]); err != nil {
+		t.Errorf("the file as it is: %v", err)
+	}
+	for i := range at {
+		changed := []byte(text[:at])
+		changed[i] ^= 1
+		if err := check(string(changed)); !errors.Is(err, transcript.ErrSealBroken) {
+			t.Fatalf("byte %d flipped: %v", i, err)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -77,7 +76,7 @@ func holder(path string) (pid int, host string) {
 				continue
 			}
 			var run transcript.Run
-			if json.Unmarshal(c.Data, &run) == nil {
+			if c.Decode(&run) == nil {
 				pid, host = run.PID, run.Host
 			}
 		}

@@ -1,50 +1,40 @@
 package journal
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// digest is the digest of what h has seen, as it is written everywhere.
-func digest(h hash.Hash) string { return "v1:sha256:" + hex.EncodeToString(h.Sum(nil)) }
-
-// Seal appends e as the turnlog.end of a run: it says how long the file was
-// and carries a digest of all that came before and of itself, which it
-// returns. The file is flushed unless the policy is none.
-func (j *Journal) Seal(e *transcript.Entry, end transcript.End) (string, error) {
-	end.Bytes, end.Digest = j.size, ""
-	if j.openEnd {
-		end.Bytes++
-	}
-	e.Type = transcript.TypeCustom
-	if err := setEnd(e, end); err != nil {
+// Seal appends e, whose chain fields are set, as the turnlog.end of a run: it
+// says how long the file was and carries a digest of all that came before and
+// of itself, which Seal returns.
+func (j *Journal) Seal(e *transcript.Entry, end transcript.End) (digest string, err error) {
+	if err := j.closeTail(); err != nil {
 		return "", err
 	}
-	h, ok := j.sum.(hash.Cloner)
-	if !ok {
-		return "", fmt.Errorf("seal %s: the digest cannot be continued", j.path)
-	}
-	sum, err := h.Clone()
-	if err != nil {
+	// The digest covers the line as it is written, so the only free text in
+	// it has to be masked before.
+	if end.Reason, err = j.maskText(end.Reason); err != nil {
 		return "", fmt.Errorf("seal %s: %w", j.path, err)
 	}
-	sum.Write(transcript.AppendEntry(nil, e))
-	end.Digest = digest(sum)
-	if err := setEnd(e, end); err != nil {
+	if err := j.sum.Seal(e, end); err != nil {
+		return "", fmt.Errorf("seal %s: %w", j.path, err)
+	}
+	if err := j.Append(e); err != nil {
 		return "", err
 	}
-	return end.Digest, j.Append(e)
+	if err := e.Custom.Decode(&end); err != nil {
+		return "", fmt.Errorf("seal %s: %w", j.path, err)
+	}
+	return end.Digest, nil
 }
 
-func setEnd(e *transcript.Entry, end transcript.End) error {
-	data, err := json.Marshal(end)
-	if err != nil {
-		return fmt.Errorf("encode a seal: %w", err)
+func (j *Journal) maskText(s string) (string, error) {
+	if j.o.Mask == nil {
+		return s, nil
 	}
-	e.Custom = &transcript.Custom{CustomType: transcript.CustomEnd, Data: data}
-	return nil
+	err := json.Unmarshal(j.o.Mask(transcript.AppendString(nil, s)), &s)
+	return s, err
 }
