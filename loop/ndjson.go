@@ -144,7 +144,7 @@ func appendRaw(dst []byte, raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return append(dst, "{}"...)
 	}
-	return append(dst, raw...)
+	return transcript.AppendRaw(dst, raw)
 }
 
 func appendString(dst []byte, s string) []byte { return transcript.AppendString(dst, s) }

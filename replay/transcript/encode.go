@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -52,8 +53,23 @@ func (w *writer) float(name string, f float64) {
 func (w *writer) raw(name string, v json.RawMessage) {
 	if v != nil {
 		w.key(name)
-		w.b = append(w.b, v...)
+		w.b = AppendRaw(w.b, v)
 	}
+}
+
+// AppendRaw appends a JSON value byte for byte if it is on one line. Line ends
+// between its tokens would tear the record that it becomes part of, so a value
+// that has some is compacted: key order and numbers stay. What is no JSON
+// becomes a string of itself.
+func AppendRaw(dst []byte, v json.RawMessage) []byte {
+	if bytes.IndexByte(v, '\n') < 0 && bytes.IndexByte(v, '\r') < 0 {
+		return append(dst, v...)
+	}
+	b := bytes.NewBuffer(dst)
+	if json.Compact(b, v) != nil {
+		return AppendString(dst, string(v))
+	}
+	return b.Bytes()
 }
 
 func (w *writer) extra(fields []Field) {
