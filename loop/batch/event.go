@@ -1,0 +1,82 @@
+package batch
+
+import (
+	"sync"
+	"time"
+
+	"github.com/turnlog/turnlog/loop"
+)
+
+// Event is one line of what a batch shows: an event of the loop, or one of the
+// batch's own with its fields in Body.
+type Event struct {
+	Type string
+	Task string    // "" for batch_start and batch_end
+	Seq  int64     // from 1 within a task, without gaps; 0 outside
+	Time time.Time // of tasks' events
+	Run  string    // between agent_start and agent_settled
+	Loop *loop.Event
+	Body any // encoded as a JSON object: the fields behind those above
+}
+
+// The types of the batch's own events.
+const (
+	BatchStart   = "batch_start"
+	TaskStart    = "task_start"
+	AgentSettled = "agent_settled"
+	TaskEnd      = "task_end"
+	BatchEnd     = "batch_end"
+	QueueUpdate  = "queue_update"
+	Response     = "response"
+	TaskNote     = "task_note"
+)
+
+// Sink takes events. It is called for one event after the other per task, and
+// concurrently for different tasks. What it returns ends the task: the reader
+// is gone.
+type Sink interface {
+	Event(*Event) error
+}
+
+// stream numbers the events of one task.
+type stream struct {
+	task string
+	sink Sink
+	now  func() time.Time
+
+	mu  sync.Mutex
+	seq int64
+	run string
+	err error // the first failure of the sink; nothing is sent after it
+}
+
+// begin sets the run of the events that follow; "" ends it.
+func (s *stream) begin(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run = run
+}
+
+// own sends an event of the batch.
+func (s *stream) own(kind string, body any) error {
+	return s.send(Event{Type: kind, Body: body})
+}
+
+// loop sends an event of the loop.
+func (s *stream) loop(e loop.Event) error {
+	return s.send(Event{Type: string(e.Type), Loop: &e})
+}
+
+// send holds the lock until the event is out: two tools of one task may
+// report at the same time, and seq is the order on the wire.
+func (s *stream) send(e Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	s.seq++
+	e.Task, e.Seq, e.Time, e.Run = s.task, s.seq, s.now(), s.run
+	s.err = s.sink.Event(&e)
+	return s.err
+}

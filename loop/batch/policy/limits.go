@@ -1,0 +1,335 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// Limits are the bounds of a task. Zero means none.
+//
+// No request starts unless its worst case fits into what is left: the input
+// that the last answer reported, the bytes appended since (a token is at least
+// a byte of text), and the tokens of the answer, which are bounded by what
+// remains. So a limit is not a number that is noticed after it was passed.
+type Limits struct {
+	task.Limits
+	WrapUp    bool  // the last request that fits has no tools and asks for the answer
+	MaxTokens int64 // of one answer, as the task asks for it; 0 leaves it to the endpoint
+	Price     task.Price
+}
+
+// Account is what a task has used before this process ran it.
+type Account struct {
+	Turns     int
+	ToolCalls int
+	Usage     transcript.Usage
+}
+
+// Limiter enforces limits. Its policy goes first, so that no other one works
+// for a turn that does not come, and its gate in front of all queues.
+type Limiter struct {
+	limits Limits
+	stop   *Stop
+	ledger *Ledger // of the batch; nil without a budget
+
+	turns, toolCalls int
+	used             Spend
+
+	reserved Spend // of the request under way
+	input    int64 // tokens that the last answer said its request had
+	known    int   // messages that were part of that request
+	votes    int   // results of the turn that want the run to end
+	wrapping bool  // the next turn is the last one, without tools
+}
+
+// NewLimiter makes a limiter for a task that has used before already.
+func NewLimiter(l Limits, before Account, stop *Stop, ledger *Ledger) *Limiter {
+	return &Limiter{
+		limits: l, stop: stop, ledger: ledger,
+		turns: before.Turns, toolCalls: before.ToolCalls,
+		used: spent(&before.Usage, l.Price),
+	}
+}
+
+// Turns and ToolCalls count what the task used, Used what it spent.
+func (l *Limiter) Turns() int { return l.turns }
+
+// ToolCalls counts the calls that were let through.
+func (l *Limiter) ToolCalls() int { return l.toolCalls }
+
+// Used is what the answers so far have cost.
+func (l *Limiter) Used() Spend { return l.used }
+
+// Policy returns the seams.
+func (l *Limiter) Policy() Policy {
+	return Policy{
+		PrepareNextTurn: l.prepareNextTurn,
+		PrepareRequest:  l.prepareRequest,
+		BeforeTool:      l.beforeTool,
+		FinishTurn:      l.finishTurn,
+		Observe:         l.observe,
+	}
+}
+
+// Room reports whether one more turn may start; if not, the task ends as limit.
+func (l *Limiter) Room() bool {
+	if l.limits.Turns > 0 && l.turns >= l.limits.Turns {
+		l.stop.Set(Limit, fmt.Sprintf("turns: %d", l.limits.Turns))
+	}
+	return !l.stop.Stopped()
+}
+
+// Gate lets messages of a queue pass as long as there is room for the turn
+// that they would cause.
+func (l *Limiter) Gate(f func(context.Context) ([]transcript.Message, error)) func(context.Context) ([]transcript.Message, error) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context) ([]transcript.Message, error) {
+		if l.stop.Stopped() {
+			return nil, nil
+		}
+		ms, err := f(ctx)
+		if err != nil || len(ms) == 0 || l.Room() {
+			return ms, err
+		}
+		return nil, nil
+	}
+}
+
+func (l *Limiter) observe(e loop.Event) {
+	switch e.Type {
+	case loop.TurnStart:
+		l.votes = 0
+	case loop.ToolExecutionEnd:
+		if e.Result != nil && e.Result.Terminate {
+			l.votes++
+		}
+	}
+}
+
+// prepareNextTurn takes the tools away for the last turn.
+func (l *Limiter) prepareNextTurn(context.Context, loop.Turn) (loop.TurnUpdate, error) {
+	last := l.limits.Turns > 0 && l.turns == l.limits.Turns-1
+	if !l.limits.WrapUp || !last && !l.wrapping {
+		return loop.TurnUpdate{}, nil
+	}
+	l.wrapping = true
+	const text = "A limit of this task is reached: this is your last turn, and it has no tools. Answer now with what you have."
+	return loop.TurnUpdate{
+		Tools:    []loop.Tool{},
+		Messages: []transcript.Message{transcript.UserText(text)},
+	}, nil
+}
+
+// prepareRequest reserves the worst case of the request.
+func (l *Limiter) prepareRequest(_ context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
+	l.turns++
+	if !l.bounded() {
+		return loop.RequestUpdate{}, nil
+	}
+	input := l.worstInput(r)
+	output := l.answer(input)
+	if output < 1 {
+		return loop.RequestUpdate{}, l.refuse(input)
+	}
+	l.reserved = l.cost(input, output)
+	if l.ledger != nil && !l.ledger.reserve(l.reserved) {
+		l.stop.Set(Limit, "the budget of the batch")
+		return loop.RequestUpdate{}, fmt.Errorf("limit: the request could cost %.4f USD, more than the batch has left", l.reserved.USD)
+	}
+	l.known = len(r.Messages)
+	if output == math.MaxInt64 {
+		output = l.limits.MaxTokens
+	}
+	return loop.RequestUpdate{MaxTokens: output}, nil
+}
+
+func (l *Limiter) refuse(input int64) error {
+	what, _ := l.scarce(input)
+	l.stop.Set(Limit, what)
+	return fmt.Errorf("limit: %s: the next request needs about %d tokens of input, and nothing would be left for the answer", what, input)
+}
+
+// bounded reports whether tokens or money are limited.
+func (l *Limiter) bounded() bool {
+	return l.limits.Tokens > 0 || l.limits.OutputTokens > 0 || l.limits.CostUSD > 0 || l.ledger != nil
+}
+
+// left is what remains of the limits; what is not limited is without end.
+func (l *Limiter) left() Spend {
+	left := Spend{math.MaxInt64, math.MaxInt64, math.Inf(1)}
+	if l.limits.Tokens > 0 {
+		left.Tokens = l.limits.Tokens - min(l.used.Tokens, l.limits.Tokens)
+	}
+	if l.limits.OutputTokens > 0 {
+		left.Output = l.limits.OutputTokens - min(l.used.Output, l.limits.OutputTokens)
+	}
+	if l.limits.CostUSD > 0 {
+		left.USD = max(l.limits.CostUSD-l.used.USD, 0)
+	}
+	if l.ledger != nil {
+		left.USD = min(left.USD, l.ledger.Left())
+	}
+	return left
+}
+
+// cost is what a request can cost at most.
+func (l *Limiter) cost(input, output int64) Spend {
+	if output == math.MaxInt64 {
+		output = max(l.limits.MaxTokens, 0)
+	}
+	usd := float64(input)*inputPrice(l.limits.Price) + float64(output)*l.limits.Price.Output/1e6
+	return Spend{addTokens(input, output), output, usd}
+}
+
+// answer is how many tokens the answer may have after input was paid for:
+// MaxInt64 if nothing bounds it, below 1 if there is nothing left.
+func (l *Limiter) answer(input int64) int64 {
+	_, output := l.scarce(input)
+	return output
+}
+
+// scarce is answer with the limit that bounds it.
+func (l *Limiter) scarce(input int64) (what string, output int64) {
+	left := l.left()
+	output = math.MaxInt64
+	if l.limits.MaxTokens > 0 {
+		output = l.limits.MaxTokens
+	}
+	bound := func(name string, n int64) {
+		if n < output {
+			what, output = name, n
+		}
+	}
+	if left.Tokens != math.MaxInt64 {
+		bound(fmt.Sprintf("tokens: %d", l.limits.Tokens), left.Tokens-input)
+	}
+	if left.Output != math.MaxInt64 {
+		bound(fmt.Sprintf("output_tokens: %d", l.limits.OutputTokens), left.Output)
+	}
+	if !math.IsInf(left.USD, 1) {
+		name := fmt.Sprintf("cost_usd: %g", l.limits.CostUSD)
+		if l.ledger != nil && l.ledger.Left() <= left.USD {
+			name = "the budget of the batch"
+		}
+		bound(name, l.affordable(left.USD, input))
+	}
+	return what, output
+}
+
+// affordable is how many tokens of answer the money pays for.
+func (l *Limiter) affordable(usd float64, input int64) int64 {
+	usd -= float64(input) * inputPrice(l.limits.Price)
+	if usd < 0 {
+		return 0
+	}
+	perToken := l.limits.Price.Output / 1e6
+	if perToken <= 0 {
+		return math.MaxInt64
+	}
+	// One less: the division may have been rounded up.
+	return max(int64(min(usd/perToken, 1<<53))-1, 0)
+}
+
+// overhead is the tokens of a message beside its text: its role, its borders.
+const overhead = 16
+
+// worstInput is the most tokens that the request can have. What the endpoint
+// said of the last one is trusted for the messages of that one only.
+func (l *Limiter) worstInput(r loop.RequestInfo) int64 {
+	known := min(l.known, len(r.Messages))
+	if l.input == 0 {
+		known = 0
+	}
+	total := l.input
+	for i := known; i < len(r.Messages); i++ {
+		total = addTokens(total, overhead+int64(len(transcript.AppendMessage(nil, &r.Messages[i]))))
+	}
+	return total
+}
+
+func (l *Limiter) beforeTool(context.Context, loop.ToolCallInfo) (loop.Verdict, error) {
+	if l.limits.ToolCalls > 0 && l.toolCalls >= l.limits.ToolCalls {
+		reason := fmt.Sprintf("tool_calls: %d", l.limits.ToolCalls)
+		l.stop.Set(Limit, reason)
+		return loop.Verdict{Block: true, Reason: "Not executed: the task has reached its limit, " + reason}, nil
+	}
+	l.toolCalls++
+	return loop.Verdict{}, nil
+}
+
+// finishTurn charges the answer, and leaves if the next request cannot start.
+func (l *Limiter) finishTurn(_ context.Context, t loop.Turn) (loop.Decision, error) {
+	l.charge(t)
+	if t.Message.Failed() {
+		return loop.Default, nil
+	}
+	if l.stop.Stopped() {
+		return loop.End, nil
+	}
+	owed := len(t.Results) > 0 && l.votes < len(t.Results)
+	if !owed {
+		return loop.Default, nil
+	}
+	if !l.Room() || !l.fits(t) {
+		return loop.End, nil
+	}
+	return loop.Default, nil
+}
+
+// charge books an answer. Its reservation was the worst case, so a report
+// above it says that the endpoint does not count as it should.
+func (l *Limiter) charge(t loop.Turn) {
+	cost := spent(t.Message.Usage, l.limits.Price)
+	l.input = inputTokens(t.Message.Usage)
+	l.used = l.used.add(cost)
+	if !l.bounded() {
+		return
+	}
+	if l.ledger != nil {
+		l.ledger.settle(l.reserved, cost)
+	}
+	if l.reserved.Output > 0 && !cost.within(l.reserved) {
+		l.stop.Set(Limit, fmt.Sprintf("the endpoint reported %d tokens, the request could have had %d", cost.Tokens, l.reserved.Tokens))
+	}
+	l.reserved = Spend{}
+}
+
+// fits reports whether a request with the turn's results can still be paid.
+func (l *Limiter) fits(t loop.Turn) bool {
+	if !l.bounded() {
+		return true
+	}
+	input := l.worstInput(loop.RequestInfo{State: t.State, Messages: messages(t.State)})
+	what, output := l.scarce(input)
+	if output < 1 {
+		l.stop.Set(Limit, what)
+		return false
+	}
+	if l.limits.WrapUp && what != "" && output < 2*input {
+		l.wrapping = true // what is left would not pay for two more requests
+	}
+	return true
+}
+
+// Close gives back what a request that never ended has set aside.
+func (l *Limiter) Close() {
+	if l.ledger != nil {
+		l.ledger.settle(l.reserved, Spend{})
+	}
+	l.reserved = Spend{}
+}
+
+func messages(s *replay.State) []transcript.Message {
+	if s == nil {
+		return nil
+	}
+	return s.Messages()
+}

@@ -1,0 +1,129 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// hostile gives numbers that endpoints report: right ones, none, nonsense.
+func hostile(r *rand.Rand, honest int64) int64 {
+	switch r.IntN(8) {
+	case 0:
+		return 0
+	case 1:
+		return -honest
+	case 2:
+		return math.MaxInt64
+	case 3:
+		return math.MinInt64
+	case 4:
+		return honest * 3
+	default:
+		return honest
+	}
+}
+
+// run plays requests against a limiter until it refuses one. It checks that no
+// request starts whose worst case does not fit into what is left, and that a
+// report above its reservation ends the task.
+func simulate(t *testing.T, r *rand.Rand, l Limits) {
+	t.Helper()
+	var stop Stop
+	m := NewLimiter(l, Account{}, &stop, nil)
+	var s replay.State
+	s.Append(transcript.UserText("go"))
+	for turn := 1; turn <= 200; turn++ {
+		before := m.left()
+		u, err := m.prepareRequest(context.Background(), loop.RequestInfo{State: &s, Messages: s.Messages()})
+		if err != nil {
+			if status, _ := stop.Status(); status != Limit {
+				t.Fatalf("refused without a status: %v", err)
+			}
+			return
+		}
+		if !m.reserved.within(before) {
+			t.Fatalf("turn %d: reserved %+v of %+v", turn, m.reserved, before)
+		}
+		if m.bounded() && u.MaxTokens < 1 && l.Price.Output > 0 {
+			t.Fatalf("turn %d: max tokens %d", turn, u.MaxTokens)
+		}
+		reserved := m.reserved
+		answer := transcript.Message{
+			Role: transcript.Assistant, Content: []transcript.Block{transcript.TextBlock("x")},
+			StopReason: transcript.StopToolUse,
+			Usage:      &transcript.Usage{Input: hostile(r, 100), Output: hostile(r, min(max(u.MaxTokens, 1), 50)), CacheRead: hostile(r, 10)},
+		}
+		s.Append(answer)
+		result := transcript.Message{Role: transcript.ToolResult, Content: []transcript.Block{transcript.TextBlock(fmt.Sprint(r.Int()))}}
+		s.Append(result)
+		used := m.used
+		d, err := m.finishTurn(context.Background(), loop.Turn{N: turn, Message: &answer, Results: []transcript.Message{result}, State: &s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.used.Tokens < used.Tokens || m.used.Output < used.Output || m.used.USD < used.USD {
+			t.Fatalf("turn %d: usage %+v gave something back", turn, answer.Usage)
+		}
+		if !spent(answer.Usage, l.Price).within(reserved) && d != loop.End {
+			t.Fatalf("turn %d: a report of %+v above %+v does not end the task", turn, answer.Usage, reserved)
+		}
+		if d == loop.End {
+			return
+		}
+	}
+	t.Fatal("200 turns within the limits")
+}
+
+func TestLimitsCannotBeOvershot(t *testing.T) {
+	const runs = 10_000
+	for i := range uint64(runs) {
+		r := rand.New(rand.NewPCG(1, i))
+		l := Limits{MaxTokens: int64(r.IntN(3) * 100)}
+		if i%3 != 0 {
+			l.Tokens = 1 + r.Int64N(20_000)
+		}
+		if i%3 != 1 {
+			l.CostUSD = r.Float64() / 10
+			l.Price = task.Price{Input: r.Float64() * 10, Output: 0.01 + r.Float64()*50, CacheRead: r.Float64()}
+		}
+		if i%5 == 0 {
+			l.OutputTokens = 1 + r.Int64N(2_000)
+		}
+		simulate(t, r, l)
+		if t.Failed() {
+			t.Fatalf("run %d, limits %+v", i, l)
+		}
+	}
+}
+
+func TestLedgerIsNotOverdrawn(t *testing.T) {
+	ledger := NewLedger(0.01)
+	price := task.Price{Input: 1, Output: 10}
+	var limiters []*Limiter
+	for range 200 {
+		limiters = append(limiters, NewLimiter(Limits{Price: price, MaxTokens: 100}, Account{}, &Stop{}, ledger))
+	}
+	var s replay.State
+	s.Append(transcript.UserText("go"))
+	started := 0
+	for _, m := range limiters {
+		if _, err := m.prepareRequest(context.Background(), loop.RequestInfo{Messages: s.Messages()}); err == nil {
+			started++
+		}
+	}
+	var held float64
+	for _, m := range limiters {
+		held += m.reserved.USD
+	}
+	if started == 0 || started == len(limiters) || held > 0.01 {
+		t.Errorf("%d of %d requests started, %.5f USD set aside of 0.01", started, len(limiters), held)
+	}
+}
