@@ -1,0 +1,132 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+const lsParameters = `{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "description": "Directory to list, relative to the working directory; default: the working directory."},
+    "limit": {"type": "integer", "minimum": 1, "description": "How many entries to show; default 500."}
+  },
+  "additionalProperties": false
+}`
+
+func ls(o Options) loop.Tool {
+	return loop.Tool{
+		Tool: transcript.Tool{
+			Name:        "ls",
+			Description: "List a directory in alphabetical order, hidden files included. Directories end in /, links in @.",
+			Parameters:  json.RawMessage(lsParameters),
+		},
+		Effects: loop.Read,
+		Run: func(_ context.Context, call transcript.Call, _ func(loop.Result)) (loop.Result, error) {
+			args, err := arguments[struct {
+				Path  string
+				Limit whole
+			}](call)
+			if err != nil {
+				return loop.Result{}, err
+			}
+			w, err := openWorkdir(o.Dir)
+			if err != nil {
+				return loop.Result{}, err
+			}
+			defer w.close()
+			return w.ls(orDot(args.Path), limit(args.Limit, 500), o.MaxOutput)
+		},
+	}
+}
+
+func orDot(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+func limit(asked whole, usual int) int {
+	if asked > 0 {
+		return int(asked)
+	}
+	return usual
+}
+
+func (w *workdir) ls(path string, limit int, maximum int64) (loop.Result, error) {
+	name, err := w.local(path)
+	if err != nil {
+		return loop.Result{}, err
+	}
+	entries, err := fs.ReadDir(w.root.FS(), slash(name))
+	if err != nil {
+		if info, e := w.root.Stat(name); e == nil && !info.IsDir() {
+			return loop.Result{}, fmt.Errorf("%s is not a directory; read it with read", path)
+		}
+		return loop.Result{}, w.explain(path, err)
+	}
+	l := listing{limit: limit, max: maximum}
+	for _, e := range entries {
+		if !l.add(valid(e.Name()) + suffix(e.Type())) {
+			break
+		}
+	}
+	return l.result("the directory is empty"), nil
+}
+
+func suffix(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "/"
+	case mode&fs.ModeSymlink != 0:
+		return "@"
+	default:
+		return ""
+	}
+}
+
+// listing collects lines up to a number of them and of bytes.
+type listing struct {
+	limit int
+	max   int64
+
+	text  strings.Builder
+	count int
+	more  bool
+}
+
+// add reports whether there is room for more. A line that found none is
+// counted as left out.
+func (l *listing) add(line string) bool {
+	if l.count == l.limit || int64(l.text.Len()+len(line)+1) > l.max {
+		l.more = true
+		return false
+	}
+	l.text.WriteString(line)
+	l.text.WriteByte('\n')
+	l.count++
+	return true
+}
+
+func (l *listing) result(empty string) loop.Result {
+	text := l.text.String()
+	switch {
+	case l.count == 0 && !l.more:
+		text = "(" + empty + ")"
+	case l.more:
+		text += fmt.Sprintf("\n[only the first %d are shown]", l.count)
+	}
+	r := answer(text)
+	r.Details = details(struct {
+		Count int  `json:"count"`
+		More  bool `json:"more"`
+	}{l.count, l.more})
+	return r
+}

@@ -1,0 +1,93 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// capture keeps the head and the tail of what is written to it, in memory that
+// does not grow with the output. The zero value keeps nothing.
+type capture struct {
+	max   int64 // bytes to keep
+	total int64 // bytes written
+	head  []byte
+	tail  []byte // the last bytes, at most twice what is kept of them
+}
+
+// Write never fails.
+func (c *capture) Write(p []byte) (int, error) {
+	n := len(p)
+	c.total += int64(n)
+	if room := int(c.max - c.max/2 - int64(len(c.head))); room > 0 {
+		k := min(room, len(p))
+		c.head = append(c.head, p[:k]...)
+		p = p[k:]
+	}
+	keep := int(c.max / 2)
+	if len(p) > keep {
+		p = p[len(p)-keep:]
+		c.tail = c.tail[:0]
+	}
+	if len(c.tail)+len(p) > 2*keep {
+		c.tail = append(c.tail[:0], c.tail[len(c.tail)+len(p)-keep:]...)
+	}
+	c.tail = append(c.tail, p...)
+	return n, nil
+}
+
+// cut reports whether something of the output is missing in text.
+func (c *capture) cut() bool { return c.total > c.max }
+
+// text is what was kept, as valid UTF-8, with a mark where something is
+// missing.
+func (c *capture) text() string {
+	tail := c.tail
+	if keep := int(c.max / 2); len(tail) > keep {
+		tail = tail[len(tail)-keep:]
+	}
+	if !c.cut() {
+		return clip(valid(string(c.head)+string(tail)), c.max)
+	}
+	head, end := trimEnd(string(c.head)), trimStart(string(tail))
+	return clip(valid(head), c.max-c.max/2) + mark(c.total-int64(len(head)+len(end))) + clip(valid(end), c.max/2)
+}
+
+// valid replaces what is not UTF-8. Go knows no lone surrogates: their bytes
+// are invalid like any other.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// clip shortens a text to max bytes of its head and tail, and marks the place.
+func clip(s string, maximum int64) string {
+	if int64(len(s)) <= maximum {
+		return s
+	}
+	head := trimEnd(s[:maximum-maximum/2])
+	tail := trimStart(s[int64(len(s))-maximum/2:])
+	return head + mark(int64(len(s)-len(head)-len(tail))) + tail
+}
+
+func mark(bytes int64) string { return fmt.Sprintf("\n[... %d bytes left out ...]\n", bytes) }
+
+// trimEnd drops the beginning of a rune at the end of s.
+func trimEnd(s string) string {
+	for i := 1; i <= min(utf8.UTFMax-1, len(s)); i++ {
+		if b := s[len(s)-i]; utf8.RuneStart(b) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+// trimStart drops the rest of a rune at the start of s.
+func trimStart(s string) string {
+	for i := range min(utf8.UTFMax, len(s)) {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
+	}
+	return s
+}

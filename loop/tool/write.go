@@ -1,0 +1,116 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+const writeParameters = `{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "description": "File to write, relative to the working directory."},
+    "content": {"type": "string", "description": "The whole new content of the file."}
+  },
+  "required": ["path", "content"],
+  "additionalProperties": false
+}`
+
+func write(o Options) loop.Tool {
+	return loop.Tool{
+		Tool: transcript.Tool{
+			Name:        "write",
+			Description: "Write a whole file. An existing file is replaced; missing directories are made.",
+			Parameters:  json.RawMessage(writeParameters),
+		},
+		Effects: loop.Write,
+		Run: func(_ context.Context, call transcript.Call, _ func(loop.Result)) (loop.Result, error) {
+			args, err := arguments[struct{ Path, Content string }](call)
+			if err != nil {
+				return loop.Result{}, err
+			}
+			w, err := openWorkdir(o.Dir)
+			if err != nil {
+				return loop.Result{}, err
+			}
+			defer w.close()
+			if err := w.write(args.Path, args.Content); err != nil {
+				return loop.Result{}, err
+			}
+			return answer(fmt.Sprintf("wrote %d bytes to %s", len(args.Content), args.Path)), nil
+		},
+	}
+}
+
+// write makes content the content of a file.
+func (w *workdir) write(path, content string) error {
+	name, err := w.local(path)
+	if err != nil {
+		return err
+	}
+	if strings.HasSuffix(path, "/") || name == "." {
+		return fmt.Errorf("%s names a directory, not a file", path)
+	}
+	if err := w.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return w.explain(path, err)
+	}
+	info, err := w.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return w.explain(path, w.replace(name, content, 0o644))
+	case err != nil:
+		return w.explain(path, err)
+	case info.Mode().Type() == fs.ModeSymlink:
+		return w.writeThrough(path, name, content)
+	}
+	if err := regular(path, info); err != nil {
+		return err
+	}
+	return w.explain(path, w.replace(name, content, info.Mode().Perm()))
+}
+
+// replace writes beside the file and renames, so that a full disk or a crash
+// leaves the old content.
+func (w *workdir) replace(name, content string, mode fs.FileMode) error {
+	beside := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.tmp", filepath.Base(name), os.Getpid()))
+	f, err := w.root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if err == nil {
+		err = f.Chmod(mode) // what the umask took away
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = w.root.Rename(beside, name)
+	}
+	if err != nil {
+		return errors.Join(err, w.root.Remove(beside))
+	}
+	return nil
+}
+
+// writeThrough writes the file that a link leads to, if that is inside.
+func (w *workdir) writeThrough(path, name, content string) error {
+	info, err := w.root.Stat(name)
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return w.explain(path, err)
+	}
+	f, err := w.root.OpenFile(name, os.O_WRONLY|os.O_TRUNC|nonBlocking, 0)
+	if err != nil {
+		return w.explain(path, err)
+	}
+	_, err = f.WriteString(content)
+	return errors.Join(err, f.Close())
+}
