@@ -42,5 +42,7 @@ mkdir -p "$dir"
 # The comparisons start pi and servers by path; nothing here runs a package's
 # own install script.
 npm install --prefix "$dir" --save-exact --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error "${packages[@]}"
+sarif=$dir/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool
+if [ -f "$sarif" ]; then chmod +x "$sarif"; fi # its package leaves that to its wrapper
 printf '%s' "${packages[*]}" >"$dir/installed"
 echo "npm.sh: ${#packages[@]} packages in $dir" >&2

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/turnlog/turnlog/replay/verify"
+)
+
+// Limits of GitHub Actions for one step: annotations of each kind (more are
+// dropped unsaid), and bytes of the step summary (more fails the upload).
+const (
+	maxAnnotations  = 10
+	maxSummaryBytes = 1 << 20
+	maxSummaryRows  = 1000 // of each severity; what is beyond is counted
+)
+
+// github writes workflow commands, which become annotations beside the lines
+// of a pull request, and a Markdown summary of the step.
+type github struct {
+	w     *bufio.Writer
+	meta  Meta
+	worst worst
+	files []File // without findings: failed ones, and those with something to say
+}
+
+func newGitHub(w io.Writer, m Meta) Renderer {
+	return &github{w: bufio.NewWriter(w), meta: m, worst: worst{limit: maxSummaryRows}}
+}
+
+func (g *github) File(f File) error {
+	g.worst.add(f.Findings)
+	if f.Err != nil && len(g.files) < maxSummaryRows {
+		f.Findings = nil
+		g.files = append(g.files, f)
+	}
+	return nil
+}
+
+func (g *github) Close(t Totals) error {
+	room := maxAnnotations
+	for _, f := range g.files[:min(len(g.files), maxAnnotations)] {
+		g.annotate("error", f.File, 0, 0, "cannot check", f.Err.Error())
+		room--
+	}
+	left := max(0, len(g.files)-maxAnnotations)
+	for r, kept := range g.worst.kept {
+		if r > 0 {
+			room = maxAnnotations
+		}
+		shown := kept[:min(len(kept), room)]
+		left += g.worst.seen[r] - len(shown)
+		for i := range shown {
+			f := &shown[i]
+			g.annotate(annotation(f.Severity), f.File, f.Line, f.Column, f.Rule, f.Message)
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(g.w, "%s without an annotation: GitHub shows %d of each severity for a step\n", plural(left, "finding"), maxAnnotations)
+	}
+	fmt.Fprintf(g.w, "%s: %s, %s, %s\n", plural(t.Files, "file"),
+		plural(t.Errors, "error"), plural(t.Warnings, "warning"), plural(t.Notes, "note"))
+	if err := g.w.Flush(); err != nil || g.meta.StepSummary == nil {
+		return err
+	}
+	room = g.meta.Room
+	if room == 0 {
+		room = maxSummaryBytes
+	}
+	_, err := g.meta.StepSummary.Write(g.summary(t, room))
+	return err
+}
+
+// annotation is GitHub's word for a severity.
+func annotation(s verify.Severity) string {
+	if s == verify.Note {
+		return "notice"
+	}
+	return string(s)
+}
+
+// annotate writes one workflow command. Values are escaped as in GitHub's own
+// toolkit (actions/toolkit, packages/core/src/command.ts).
+func (g *github) annotate(kind, file string, line, column int, title, message string) {
+	fmt.Fprintf(g.w, "::%s file=%s", kind, property(file))
+	if line > 0 {
+		fmt.Fprintf(g.w, ",line=%d,col=%d", line, max(column, 1))
+	}
+	fmt.Fprintf(g.w, ",title=%s::%s\n", property(title), data(Printable(message)))
+}
+
+func data(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+func property(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}
+
+// summary is the Markdown of a step, at most room bytes. Rows that do not fit
+// are counted at its end.
+func (g *github) summary(t Totals, room int) []byte {
+	const tail = 128 // the closing line
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "### turnlog verify\n\n%s: %s, %s, %s\n", plural(t.Files, "file"),
+		plural(t.Errors, "error"), plural(t.Warnings, "warning"), plural(t.Notes, "note"))
+	for _, f := range g.files {
+		row := fmt.Sprintf("\n- cannot check %s: %s\n", cell(f.File), cell(f.Err.Error()))
+		if b.Len()+len(row)+tail > room {
+			break
+		}
+		b.WriteString(row)
+	}
+	findings, beyond := g.worst.take(severities * maxSummaryRows)
+	for i := range findings {
+		row := summaryRow(&findings[i])
+		if i == 0 {
+			row = "\n| severity | place | finding | rule |\n|---|---|---|---|\n" + row
+		}
+		if b.Len()+len(row)+tail > room {
+			beyond += len(findings) - i
+			break
+		}
+		b.WriteString(row)
+	}
+	if beyond > 0 {
+		fmt.Fprintf(&b, "\n%s more in the log or in another format.\n", plural(beyond, "finding"))
+	}
+	if b.Len() > room {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func summaryRow(f *verify.Finding) string {
+	place := f.File
+	if f.Line > 0 {
+		place = fmt.Sprintf("%s:%d", f.File, f.Line)
+	}
+	return fmt.Sprintf("| %s | %s | %s | `%s` |\n", f.Severity, cell(place), cell(shorten(f.Message, 400)), f.Rule)
+}
+
+// cell makes text inert in a Markdown table: no markup, no mentions, no
+// links, no row ends.
+func cell(s string) string {
+	s = html.EscapeString(Printable(s))
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("|*_`[]()~@\\!:", r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
