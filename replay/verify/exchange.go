@@ -1,0 +1,245 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// Answer is a tool result of a path and the call that it belongs to.
+type Answer struct {
+	Place
+	Message *transcript.Message
+	Kind    AnswerKind
+
+	// Call is the call that is answered. It is nil for orphans, and where a
+	// second result comes so late that only the line of the call is known.
+	Call *Call
+
+	First  int // Again: line of the first result, 0 if it is not known
+	CallAt int // line of the call; for an orphan that of a call with the id on another branch, 0 if there is none
+}
+
+// AnswerKind says how a result meets its call.
+type AnswerKind uint8
+
+const (
+	InTime AnswerKind = iota + 1 // in the exchange of its call
+	Late                         // after the next user or assistant message
+	Again                        // the call has a result already
+	Orphan                       // no such call on the path
+)
+
+// Ran reports whether the result says that the tool did its work. A result
+// that does not say whether it is an error says nothing.
+func (a *Answer) Ran() bool { return a.Message.HasIsError && !a.Message.IsError }
+
+// Kinds of keys in the table of occurrences.
+const (
+	useCall uint64 = iota + 1
+	useFailedCall
+	useResponse
+	useRule // first of the kinds that rules use, one each
+)
+
+func useKey(kind, id uint64) uint64 {
+	// A multiplication by an odd number keeps keys of one kind apart and
+	// scatters the kinds.
+	return max(1, (id^kind)*0x9E3779B97F4A7C15+kind)
+}
+
+// assistant folds an assistant message.
+func (e *engine) assistant(m *transcript.Message) {
+	p := e.path
+	t := Turn{
+		Place: e.pass.place(), StopReason: m.StopReason, Provider: m.Provider, Model: m.Model,
+		Failed: m.Failed(), content: hashContent(e.table.seed, m),
+	}
+	if m.ResponseID != "" {
+		t.response = useKey(useResponse, e.table.fingerprint(m.ResponseID))
+	}
+	e.compareTurn(&t, m)
+	e.pass.turn = &t
+	e.message(m)
+	e.pass.turn = nil
+	if !t.Continues {
+		e.closeExchange()
+	}
+	if t.RepeatOf != 0 {
+		p.drop(func(o *Turn) bool { return o.content == t.content || t.response != 0 && o.response == t.response })
+	}
+	if t.response != 0 {
+		e.uses.add(t.response, t.index)
+	}
+	p.turn, p.open = t, true
+	for i := range m.Content {
+		if c := m.Content[i].Call; c != nil && m.Content[i].Type == transcript.BlockToolCall {
+			e.call(&t, c)
+		}
+	}
+	if !t.Failed {
+		p.before = Before{Line: t.Line, Role: string(transcript.Assistant)}
+	}
+}
+
+// compareTurn finds out whether t is a part or a copy of an earlier message.
+func (e *engine) compareTurn(t *Turn, m *transcript.Message) {
+	p := e.path
+	adjacent := p.open && p.before.Line == p.turn.Line && !e.answeredSomething()
+	if t.response != 0 {
+		if adjacent && p.turn.response == t.response && p.turn.content != t.content {
+			t.Continues = true
+			return
+		}
+		if i := e.uses.onPath(t.response, p.tip); i != none {
+			t.RepeatOf = int(e.table.row(i).line)
+			return
+		}
+	}
+	if len(m.Calls()) == 0 || t.Failed {
+		return
+	}
+	for _, calls := range [][]Call{p.calls, p.late} {
+		for i := range calls {
+			if c := &calls[i]; c.Answered == 0 && !c.Turn.Failed && c.Turn.content == t.content {
+				t.RepeatOf = c.Turn.Line
+				return
+			}
+		}
+	}
+}
+
+func (e *engine) answeredSomething() bool {
+	return slices.ContainsFunc(e.path.calls, func(c Call) bool { return c.Answered != 0 })
+}
+
+// call folds one tool call of turn t.
+func (e *engine) call(t *Turn, block *transcript.Call) {
+	p := e.path
+	c := Call{
+		Place: t.Place, Turn: *t, ID: block.ID, Name: block.Name, Key: hashCall(e.table.seed, block),
+		Arguments: block.Arguments, ArgumentsError: block.ArgumentsError, Open: true,
+	}
+	if block.Column > 0 {
+		c.Column = block.Column
+	}
+	p.standing(&c)
+	if c.Standing == Unknowable {
+		e.notKnown(c.Line)
+	}
+	id := e.table.fingerprint(c.ID)
+	if t.Failed {
+		e.uses.add(useKey(useFailedCall, id), c.index)
+	} else {
+		e.compareCall(&c, useKey(useCall, id))
+	}
+	e.each(e.hooks.call, func(ch *Checker) { ch.Call(&e.pass, &c) })
+	c.Arguments, c.ArgumentsError = nil, ""
+	p.calls = append(p.calls, c)
+}
+
+// compareCall looks for earlier calls with the same id.
+func (e *engine) compareCall(c *Call, key uint64) {
+	p := e.path
+	for i := range p.calls {
+		if p.calls[i].ID == c.ID {
+			c.Duplicates = p.calls[i].Line
+			break
+		}
+	}
+	if before := e.uses.onPath(key, p.tip); before != none && c.Duplicates == 0 {
+		c.Reuses = int(e.table.row(before).line)
+		for i := range p.late {
+			if old := p.late[i]; old.ID == c.ID {
+				c.Reuses, c.Reopens = 0, old.Line
+				e.each(e.hooks.unanswered, func(ch *Checker) { ch.Unanswered(&e.pass, &old) })
+				p.late = slices.Delete(p.late, i, i+1)
+				break
+			}
+		}
+	}
+	e.uses.add(key, c.index)
+}
+
+// answer folds a tool result.
+func (e *engine) answer(m *transcript.Message) {
+	p := e.path
+	a := Answer{Place: e.pass.place(), Message: m}
+	late := -1
+	for i := range p.calls {
+		if c := &p.calls[i]; c.ID == m.ToolCallID && (a.Call == nil || a.Call.Answered != 0 && c.Answered == 0) {
+			a.Call, a.Kind = c, InTime
+		}
+	}
+	switch {
+	case a.Call != nil && a.Call.Answered != 0:
+		a.Kind, a.First = Again, a.Call.Answered
+	case a.Call == nil:
+		late = e.lateAnswer(&a)
+	}
+	if a.Call != nil {
+		a.CallAt = a.Call.Line
+	}
+	e.each(e.hooks.answer, func(ch *Checker) { ch.Answer(&e.pass, &a) })
+	if a.Call != nil && a.Kind != Again {
+		if a.Ran() {
+			e.confirm(a.Call, a.Line)
+		}
+		a.Call.Answered = a.Line
+	}
+	if late >= 0 {
+		p.late = slices.Delete(p.late, late, late+1)
+	}
+	p.before = Before{Line: a.Line, Role: string(transcript.ToolResult)}
+}
+
+// lateAnswer finds the call of a result outside the open exchange. It returns
+// the place in Path.late of an unanswered one, else -1.
+func (e *engine) lateAnswer(a *Answer) int {
+	p := e.path
+	for i := range p.late {
+		if p.late[i].ID == a.Message.ToolCallID {
+			a.Call, a.Kind = &p.late[i], Late
+			return i
+		}
+	}
+	id := e.table.fingerprint(a.Message.ToolCallID)
+	if i := e.uses.onPath(useKey(useCall, id), p.tip); i != none {
+		a.Kind, a.CallAt = Again, int(e.table.row(i).line)
+		return -1
+	}
+	if i := e.uses.onPath(useKey(useFailedCall, id), p.tip); i != none {
+		a.Kind, a.CallAt = Late, int(e.table.row(i).line)
+		return -1
+	}
+	a.Kind = Orphan
+	if i := e.uses.latest(useKey(useCall, id)); i != none {
+		a.CallAt = int(e.table.row(i).line)
+	}
+	return -1
+}
+
+// confirm reports what was only suspected of a call until it ran.
+func (e *engine) confirm(c *Call, line int) {
+	for _, s := range c.suspicions {
+		f := s.finding
+		f.Related = append(slices.Clip(f.Related), Related{Line: line, Message: "it ran"})
+		e.report(s.rule, f, s.keep)
+	}
+}
+
+// closeExchange ends the open exchange: what it left unanswered is owed from
+// now on.
+func (e *engine) closeExchange() {
+	p := e.path
+	for i := range p.calls {
+		c := &p.calls[i]
+		if c.Answered != 0 || c.Duplicates != 0 || c.Turn.Failed {
+			continue
+		}
+		c.Open = false
+		c.own()
+		p.late = append(p.late, *c)
+	}
+	p.calls, p.open = p.calls[:0], false
+}

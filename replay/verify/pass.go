@@ -1,0 +1,198 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// File is what is known of the file as a whole. Facts about what comes later
+// are complete in [Checker.End] and in the conditions of [Pass.ReportIf].
+type File struct {
+	Format      string
+	Header      *transcript.Header // nil if there is none, or none yet
+	HeaderLine  int
+	Lines       int
+	Declares    bool // some message or checkpoint declares tools
+	Checkpoints bool // some compaction states the tools
+	Slice       bool // see Options
+	Finished    bool // see Options
+
+	// TornAt is the line of the last damaged line, 0 if there is none.
+	TornAt int
+
+	// Dangling are the entries whose parent is not in the file or only later
+	// in it; Rings the rings that parent links form.
+	Dangling []Dangling
+	Rings    []Ring
+}
+
+// Dangling is an entry whose parent was not there when it was written.
+type Dangling struct {
+	Place
+	Parent string
+	Later  int // line of an entry further down that has the id, 0 if there is none
+
+	id    uint64
+	first bool // the first entry of the file
+}
+
+// First reports whether the entry is the first one of the file.
+func (d *Dangling) First() bool { return d.first }
+
+// Ring is a ring of parent links. Lines are those of its entries that link
+// forward, lowest first.
+type Ring struct {
+	Place
+	Lines []int
+}
+
+// Links is how an entry hangs in the tree.
+type Links struct {
+	Duplicate int // line of the last entry before that has the same id, 0 if there is none
+	Returns   int // line of the tip that the file leaves to return to this entry's branch, 0 if it does not return
+}
+
+// Pass is what a rule sees of the place where the engine is.
+type Pass struct {
+	File *File
+	Path *Path // of the second group of functions; nil otherwise
+
+	// Links of the entry, in Checker.Entry.
+	Links Links
+
+	// Active tells, at the end of a path, whether the file ends there.
+	Active bool
+
+	e     *engine
+	rule  int // whose function runs
+	muted bool
+	line  *transcript.Line
+	entry *transcript.Entry
+	index uint32
+	turn  *Turn
+}
+
+// Turn is the assistant message that is being looked at, in Checker.Message.
+// It is nil for messages of other roles.
+func (p *Pass) Turn() *Turn { return p.turn }
+
+// Notes are what the bytes of the line that is being looked at show although
+// it could be read. They are empty while a branch is taken up again.
+func (p *Pass) Notes() []transcript.Note {
+	if p.line == nil || p.muted {
+		return nil
+	}
+	return p.line.Notes
+}
+
+// Entry is the entry that is being looked at.
+func (p *Pass) Entry() *transcript.Entry { return p.entry }
+
+// place is that of the entry or line that is being looked at.
+func (p *Pass) place() Place {
+	at := Place{Column: 1, index: p.index}
+	switch {
+	case p.entry != nil:
+		at.Line, at.Entry = p.entry.Line, p.entry.ID
+		if at.Entry == "" {
+			at.anchor = anchor(p.entry.Raw)
+		}
+	case p.line != nil:
+		at.Line, at.anchor = p.line.No, anchor(p.line.Raw)
+	}
+	return at
+}
+
+// anchor stands for the id of a line that has none.
+func anchor(raw []byte) string {
+	sum := sha256.Sum256(trimLineEnd(raw))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Place is that of the entry that is being looked at, of the line in
+// [Checker.Line].
+func (p *Pass) Place() Place { return p.place() }
+
+// Finding makes a finding about the entry that is being looked at, about the
+// line in [Checker.Line].
+func (p *Pass) Finding(format string, args ...any) Finding {
+	at := p.place()
+	return at.Finding(format, args...)
+}
+
+// Report reports a finding. Rule, file and fingerprint are filled in, and the
+// rule's severity where the finding has none.
+func (p *Pass) Report(f Finding) { p.e.report(p.rule, f, nil) }
+
+// ReportIf reports a finding that depends on what the rest of the file holds:
+// keep decides at the end, and may change the message and the severity.
+func (p *Pass) ReportIf(f Finding, keep func(file *File, f *Finding) bool) {
+	p.e.report(p.rule, f, keep)
+}
+
+// Suspect reports a finding about a call whose severity depends on whether the
+// tool did its work: ran applies if it did, otherwise applies as long as it is
+// not known. An empty severity is no finding. keep may be nil; see ReportIf.
+func (p *Pass) Suspect(c *Call, ran, otherwise Severity, f Finding, keep func(*File, *Finding) bool) {
+	if otherwise != "" {
+		f.Severity = otherwise
+		p.e.report(p.rule, f, keep)
+	}
+	if ran != "" {
+		f.Severity = ran
+		c.suspicions = append(c.suspicions, suspicion{p.rule, f.owned(), keep})
+	}
+}
+
+// Memory is what the rule remembers along the path.
+func (p *Pass) Memory() Memory { return p.Path.memory[p.rule] }
+
+// Note says in the summary what cannot be known about the file.
+func (p *Pass) Note(format string, args ...any) { p.e.note(fmt.Sprintf(format, args...)) }
+
+// Exists reports whether the file has an entry with the id, so far.
+func (p *Pass) Exists(id string) bool { return p.e.table.find(p.e.table.fingerprint(id)) != none }
+
+// OnPath returns the line of the entry with the id if it is on the path,
+// before the entry that is being looked at.
+func (p *Pass) OnPath(id string) (line int, ok bool) {
+	i := p.e.table.find(p.e.table.fingerprint(id))
+	if i == none || p.Path.tip == none || !p.e.table.isAncestor(i, p.Path.tip) {
+		return 0, false
+	}
+	return int(p.e.table.row(i).line), true
+}
+
+// Remember notes that this entry uses a key of the rule's own. It costs 16
+// bytes for as long as the file is checked.
+func (p *Pass) Remember(key uint64) { p.e.uses.add(useKey(useRule+uint64(p.rule), key), p.index) }
+
+// Recall returns the line of the last entry of the path before this one that
+// used a key of the rule's own.
+func (p *Pass) Recall(key uint64) (line int, ok bool) {
+	i := p.e.uses.onPath(useKey(useRule+uint64(p.rule), key), p.Path.tip)
+	if i == none {
+		return 0, false
+	}
+	return int(p.e.table.row(i).line), true
+}
+
+// Hash hashes a text to a key for Remember and for a rule's own tables. It is
+// another one in every process.
+func (p *Pass) Hash(text string) uint64 { return p.e.table.fingerprint(text) }
+
+// CallKey is the key of a call id for CallLine.
+func (p *Pass) CallKey(id string) uint64 { return useKey(useCall, p.e.table.fingerprint(id)) }
+
+// CallLine returns the line of the last call of the file with a key, on
+// whatever path.
+func (p *Pass) CallLine(key uint64) (line int, ok bool) {
+	i := p.e.uses.latest(key)
+	if i == none {
+		return 0, false
+	}
+	return int(p.e.table.row(i).line), true
+}

@@ -1,0 +1,26 @@
+package rule
+
+import (
+	"bytes"
+	"strings"
+)
+
+// excerptSize is how much of a line a finding shows around a column, in bytes.
+const excerptSize = 80
+
+// excerpt shows a line around a column, what is no UTF-8 replaced.
+func excerpt(raw []byte, column int) string {
+	raw = bytes.TrimRight(raw, "\r\n")
+	from := min(max(0, column-1-excerptSize/2), len(raw))
+	to := min(from+excerptSize, len(raw))
+	return strings.ToValidUTF8(string(raw[from:to]), "\uFFFD")
+}
+
+// short shortens a text that came from a transcript for use in a message.
+func short(s string) string {
+	const limit = 60
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}

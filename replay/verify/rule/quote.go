@@ -1,0 +1,8 @@
+package rule
+
+import "strconv"
+
+// quote quotes a name from a transcript for use in a message.
+func quote(s string) string { return strconv.Quote(short(s)) }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,50 @@
+package verify_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/turnlog/turnlog/replay/verify"
+	"github.com/turnlog/turnlog/replay/verify/rule"
+)
+
+// shared finds the material that is handed around with the repository, which a
+// stranger's clone does not have.
+func shared(t testing.TB, path ...string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+	}
+	found := filepath.Join(append([]string{dir, "..", "shared"}, path...)...)
+	if _, err := os.Stat(found); err != nil {
+		t.Skipf("not here: %s", found)
+	}
+	return found
+}
+
+// check runs all rules over bytes.
+func check(t testing.TB, name string, b []byte, o verify.Options) verify.Result {
+	t.Helper()
+	result, err := verify.Run(t.Context(), verify.Source{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b)}, rule.All(), o)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return result
+}
+
+func checkFile(t testing.TB, path string) verify.Result {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return check(t, path, b, verify.Options{})
+}
