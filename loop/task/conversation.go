@@ -2,6 +2,7 @@ package task
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -124,20 +125,20 @@ func toolName() value[string] {
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			name, ok := filled().decode(d, n)
 			if ok {
-				d.later(func() { d.checkToolName(n, name) })
+				d.later(func() { d.checkToolName(n, name, nil) })
 			}
 			return name, ok
 		},
 	}
 }
 
-// checkToolName reports a name that no tool of the task can have. What an MCP
-// server offers is not known before it runs.
-func (d *decoder) checkToolName(n *yaml.Node, name string) {
-	if d.tools[name] || strings.HasPrefix(name, "mcp__") && d.servers[serverOf(name)] {
+// checkToolName reports a name that no tool of the task can have, and that is
+// none of others. What an MCP server offers is not known before it runs.
+func (d *decoder) checkToolName(n *yaml.Node, name string, others []string) {
+	if d.tools[name] || slices.Contains(others, name) || strings.HasPrefix(name, "mcp__") && d.servers[serverOf(name)] {
 		return
 	}
-	d.at(n, suggest(name, d.toolNames(), "tools"), "the task has no tool %s", quoted(name))
+	d.at(n, suggest(name, append(d.toolNames(), others...), "tools"), "the task has no tool %s", quoted(name))
 }
 
 // toolChangeTable has no default for when: a change at the start is what

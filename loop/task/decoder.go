@@ -14,12 +14,15 @@ type decoder struct {
 	opts   *Options
 	scope  scope
 	models map[string]*yaml.Node // the mapping called models
+	budget *yaml.Node            // batch, if it bounds the cost
 
 	// Of the task at hand.
-	after   []func()         // checks that need the whole task
-	tools   map[string]bool  // names of declared tools
-	servers map[string]bool  // names of declared MCP servers
-	listed  map[string]*Tool // both, as they were declared
+	after     []func()         // checks that need the whole task
+	used      Model            // that answers
+	hasOutput bool             // an answer is required
+	tools     map[string]bool  // names of declared tools
+	servers   map[string]bool  // names of declared MCP servers
+	listed    map[string]*Tool // both, as they were declared
 }
 
 // later runs a check when everything was read.
@@ -27,7 +30,7 @@ func (d *decoder) later(check func()) { d.after = append(d.after, check) }
 
 // task reads the file for one combination of the matrix.
 func (d *decoder) task(h header, c combination) Task {
-	d.after, d.tools, d.servers, d.listed = nil, map[string]bool{}, map[string]bool{}, map[string]*Tool{}
+	d.after, d.used, d.tools, d.servers, d.listed = nil, Model{}, map[string]bool{}, map[string]bool{}, map[string]*Tool{}
 	d.scope.task = c.id(h.name)
 	d.scope.matrix = map[string]scalar{}
 	t := draft{Task: Task{
@@ -37,6 +40,7 @@ func (d *decoder) task(h header, c combination) Task {
 		Dir:     filepath.Dir(d.file),
 		Sample:  c.sample,
 		Workdir: ".",
+		Secrets: defaultSecrets(),
 	}}
 	for i, v := range c.values {
 		t.Cell = append(t.Cell, Cell{h.matrix.axes[i].name, v.text})
@@ -47,6 +51,10 @@ func (d *decoder) task(h header, c combination) Task {
 	table.check(d, d.doc.root, &t)
 	d.checkModels(t.Model.Label)
 	d.extensions(&t.Task)
+	if d.budget != nil {
+		d.needPrice(d.budget, "the budget cost_usd")
+	}
+	d.hasOutput = t.Finish.Output != nil
 	for _, check := range d.after {
 		check()
 	}

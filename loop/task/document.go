@@ -40,7 +40,8 @@ func parseDocument(data []byte, p *problems) *document {
 	doc, second, err := decodeDocuments(data)
 	if err != nil {
 		line, msg := yamlError(err)
-		p.add(line, 1, "", "%s", msg)
+		line, column := locateTab(data, line, msg)
+		p.add(line, column, "", "not YAML: %s", msg)
 		return nil
 	}
 	if second != nil {
@@ -94,13 +95,28 @@ var yamlErrorText = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 func yamlError(err error) (line int, msg string) {
 	m := yamlErrorText.FindStringSubmatch(err.Error())
 	if m == nil {
-		return 1, "not YAML: " + oneLine(err.Error())
+		return 1, oneLine(err.Error())
 	}
 	line, _ = strconv.Atoi(m[1]) // none is 0, the place is the start then
 	if strings.HasPrefix(m[2], "did not find expected") {
 		line++
 	}
-	return max(line, 1), "not YAML: " + oneLine(m[2])
+	return max(line, 1), oneLine(m[2])
+}
+
+// locateTab finds the tab that an error is about: its line is the one where
+// the value before it starts. Other errors keep their line.
+func locateTab(data []byte, line int, msg string) (int, int) {
+	if !strings.Contains(msg, "tab character") {
+		return line, 1
+	}
+	for i, text := range strings.Split(string(data), "\n") {
+		indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+		if at := strings.Index(indent, "\t"); at >= 0 && i+1 >= line {
+			return i + 1, at + 1
+		}
+	}
+	return line, 1
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -232,7 +248,7 @@ func kindName(n *yaml.Node) string {
 		case "!!null":
 			return "nothing"
 		case "!!int", "!!float":
-			return "the number " + quoted(n.Value)
+			return "the number " + strings.Trim(quoted(n.Value), `"`)
 		case "!!bool":
 			return n.Value
 		}
@@ -290,4 +306,14 @@ func members(n *yaml.Node) []member {
 		}
 	}
 	return list
+}
+
+// find gives the value of a key; nil if it is not there.
+func find(n *yaml.Node, name string) *yaml.Node {
+	for _, m := range members(n) {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
 }

@@ -173,7 +173,7 @@ func checkModel(d *decoder, n *yaml.Node, m *Model) {
 		d.at(n, "", "api_key_env and api_key_command: one of them")
 	}
 	if m.BaseURL != "" && !isHTTP(m.BaseURL) {
-		d.at(n, "", "base_url: want http:// or https://, found %s", quoted(m.BaseURL))
+		d.at(n, "", "base_url: want http:// or https:// and a host, without a password")
 	}
 }
 
@@ -188,22 +188,29 @@ func model() value[Model] {
 	return value[Model]{
 		schema: &schema{AnyOf: []*schema{{Type: "string", MinLength: 1}, ref("model")}},
 		decode: func(d *decoder, n *yaml.Node) (Model, bool) {
-			if d.models[d.opts.Model] != nil {
-				return d.namedModel(n, d.opts.Model)
-			}
-			m, ok := d.writtenModel(n)
-			if !ok || d.opts.Model == "" {
-				return m, ok
-			}
-			if m.Provider != OpenAI {
-				d.at(n, suggest(d.opts.Model, slices.Sorted(maps.Keys(d.models)), "models"),
-					"there is no model %s, and provider %s has no models to choose from", quoted(d.opts.Model), m.Provider)
-				return m, false
-			}
-			m.Name = d.opts.Model
-			return m, true
+			m, ok := d.chosenModel(n)
+			d.used = m
+			return m, ok
 		},
 	}
+}
+
+// chosenModel is the one that the caller wants, else the one of the file.
+func (d *decoder) chosenModel(n *yaml.Node) (Model, bool) {
+	if d.models[d.opts.Model] != nil {
+		return d.namedModel(n, d.opts.Model)
+	}
+	m, ok := d.writtenModel(n)
+	if !ok || d.opts.Model == "" {
+		return m, ok
+	}
+	if m.Provider != OpenAI {
+		d.at(n, suggest(d.opts.Model, slices.Sorted(maps.Keys(d.models)), "models"),
+			"there is no model %s, and provider %s has no models to choose from", quoted(d.opts.Model), m.Provider)
+		return m, false
+	}
+	m.Name = d.opts.Model
+	return m, true
 }
 
 // writtenModel reads the model that the file says.

@@ -35,6 +35,7 @@ type File struct {
 	Path  string
 	Tasks []Task   // in the order of matrix and repeat; never empty
 	Vars  []string // names of the declared variables
+	Batch Batch
 }
 
 // Load reads a task file. The error is [Errors] if the file could be read.
@@ -131,7 +132,7 @@ func Parse(name string, data []byte, o Options) (*File, error) {
 	if !ok {
 		return nil, p.err()
 	}
-	f := &File{Path: name, Vars: d.scope.known}
+	f := &File{Path: name, Vars: d.scope.known, Batch: h.batch}
 	for _, c := range h.combinations {
 		f.Tasks = append(f.Tasks, d.task(h, c))
 	}
@@ -176,6 +177,7 @@ type header struct {
 	version      int
 	name         string
 	matrix       matrix
+	batch        Batch
 	repeat       int
 	combinations []combination
 }
@@ -197,6 +199,7 @@ func fileTable() object[header] {
 			to("name", filled(), func(h *header) *string { return &h.name }, "Name of the task; default: the name of the file without its extension."),
 			to("matrix", matrixTable().value(matrix{}), func(h *header) *matrix { return &h.matrix }, "One task becomes many."),
 			to("repeat", integer(1, maxRepeat), func(h *header) *int { return &h.repeat }, "Samples of each task; ids get .r1 .r2 …"),
+			to("batch", batchTable().value(Batch{}), func(h *header) *Batch { return &h.batch }, "Defaults for the batch that the file runs in; flags win."),
 		},
 	}
 }
@@ -211,11 +214,14 @@ func (d *decoder) header() (header, bool) {
 	d.unknownKeys(root, "the task", append(fileTable().names(), taskTable().names()...))
 	d.scope = scope{env: d.opts.Env, batch: d.opts.BatchID, broken: map[string]bool{}, place: "where the tasks of the file are made"}
 	before := len(d.list)
-	if !slices.ContainsFunc(members(root), func(m member) bool { return m.name == "vars" }) {
+	if find(root, "vars") == nil {
 		d.vars(nil)
 	}
 	fileTable().fill(d, root, &h)
 	d.findModels(root)
+	if h.batch.Budget.CostUSD > 0 {
+		d.budget = cmp.Or(find(root, "batch"), root)
+	}
 	for _, a := range h.matrix.axes {
 		d.scope.axes = append(d.scope.axes, a.name)
 	}

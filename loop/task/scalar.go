@@ -224,10 +224,10 @@ func integer(least, most int) value[int] {
 	}
 }
 
-// number is a number that is not negative.
-func number() value[float64] {
+// signed is any number.
+func signed() value[float64] {
 	return value[float64]{
-		schema: orExpression(&schema{Type: "number", Minimum: bound(0)}),
+		schema: orExpression(&schema{Type: "number"}),
 		decode: func(d *decoder, n *yaml.Node) (float64, bool) {
 			s, ok := d.scalar(n, "a number")
 			if !ok {
@@ -238,11 +238,31 @@ func number() value[float64] {
 				d.at(n, "", "want a number, found %s", s.describe())
 				return 0, false
 			}
-			if f < 0 {
-				d.at(n, "", "want a number that is not negative, found %s", s.text)
+			return f, true
+		},
+	}
+}
+
+// number is a number that is not negative.
+func number() value[float64] {
+	return atLeast(&schema{Type: "number", Minimum: bound(0)}, "not negative", func(f float64) bool { return f >= 0 })
+}
+
+// positive is a number above zero: a bound of 0 would read as no bound.
+func positive() value[float64] {
+	return atLeast(&schema{Type: "number", ExclusiveMinimum: bound(0)}, "above zero", func(f float64) bool { return f > 0 })
+}
+
+func atLeast(s *schema, what string, holds func(float64) bool) value[float64] {
+	return value[float64]{
+		schema: orExpression(s),
+		decode: func(d *decoder, n *yaml.Node) (float64, bool) {
+			f, ok := signed().decode(d, n)
+			if ok && !holds(f) {
+				d.at(n, "", "want a number that is %s, found %s", what, strconv.FormatFloat(f, 'g', -1, 64))
 				return 0, false
 			}
-			return f, true
+			return f, ok
 		},
 	}
 }

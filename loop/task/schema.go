@@ -19,6 +19,7 @@ type schema struct {
 	Pattern              string       `json:"pattern,omitempty"`
 	MinLength            int          `json:"minLength,omitempty"`
 	Minimum              *int         `json:"minimum,omitempty"`
+	ExclusiveMinimum     *int         `json:"exclusiveMinimum,omitempty"`
 	Maximum              *int         `json:"maximum,omitempty"`
 	Items                *schema      `json:"items,omitempty"`
 	MinItems             int          `json:"minItems,omitempty"`
@@ -96,4 +97,56 @@ func (o object[T]) objectSchema() *schema {
 	}
 	s.Properties = &properties
 	return s
+}
+
+// Schema is the JSON Schema (draft 2020-12) of task files, made of the same
+// tables that read them. It says less than Parse: what keys mean together is
+// in the descriptions.
+func Schema() []byte {
+	files, tasks := fileTable().objectSchema(), taskTable().objectSchema()
+	properties := append(*files.Properties, *tasks.Properties...)
+	root := &schema{
+		Schema:               "https://json-schema.org/draft/2020-12/schema",
+		Title:                "turnlog task file",
+		Type:                 "object",
+		Properties:           &properties,
+		PatternProperties:    files.PatternProperties,
+		AdditionalProperties: false,
+		Required:             append(files.Required, tasks.Required...),
+		OneOf:                []*schema{{Required: []string{"prompt"}}, {Required: []string{"prompts"}}},
+		Defs: &definitions{
+			{"expression", &schema{Type: "string", Pattern: `\$\{\{.*\}\}`, Description: "Expanded before anything starts: ${{ vars.x }} ${{ env.NAME }} ${{ env.NAME ?? 'default' }} ${{ matrix.x }} ${{ task.id }} ${{ batch.id }}"}},
+			{"model", modelTable().objectSchema()},
+			{"tool", toolSchema()},
+			{"assertion", oneKey(assertionTable().objectSchema())},
+		},
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(root); err != nil {
+		panic("task: the schema is no JSON: " + err.Error()) // a constant of the program
+	}
+	return out.Bytes()
+}
+
+// oneKey says that exactly one of the keys is there.
+func oneKey(s *schema) *schema {
+	s.MinProperties, s.MaxProperties = 1, 1
+	return s
+}
+
+// toolSchema lists the shapes of a tool.
+func toolSchema() *schema {
+	var settings definitions
+	for _, name := range builtins {
+		settings = append(settings, definition{name, builtinTable(name).objectSchema()})
+	}
+	return &schema{AnyOf: []*schema{
+		{Type: "string", MinLength: 1, Description: "A built-in tool: read write edit ls find grep bash. In add also the name of a tool that was removed."},
+		oneKey(&schema{Type: "object", Description: "A built-in tool with settings.", Properties: &settings, AdditionalProperties: false}),
+		programTable().objectSchema().described("A program as a tool."),
+		mcpTable().objectSchema().described("The tools of an MCP server."),
+	}}
 }

@@ -22,11 +22,15 @@ func suggest(name string, valid []string, what string) string {
 }
 
 // nearest is the valid name that a typist most likely meant. Case and
-// separators do not count (baseUrl is base_url); beyond that a third of the
-// letters may differ.
+// separators do not count (baseUrl is base_url), half a name is enough if it
+// begins only one; beyond that a third of the letters may differ.
 func nearest(name string, valid []string) (string, bool) {
 	best, bestDistance := "", len(name)/3+1
 	folded := fold(name)
+	begins := slices.DeleteFunc(slices.Clone(valid), func(v string) bool { return !strings.HasPrefix(fold(v), folded) })
+	if len(begins) == 1 && 2*len(folded) >= len(fold(begins[0])) {
+		return begins[0], true
+	}
 	for _, v := range valid {
 		if d := distance(folded, fold(v)); d < bestDistance {
 			best, bestDistance = v, d

@@ -30,6 +30,10 @@ type Task struct {
 	Steering    Steering     `json:"steering,omitzero"`
 	FollowUps   []string     `json:"follow_ups,omitempty"`
 	ToolChanges []ToolChange `json:"tool_changes,omitempty"`
+	Finish      Finish       `json:"finish,omitzero"`
+	Assert      []Assertion  `json:"assert,omitempty"`
+	Permissions Permissions  `json:"permissions,omitzero"`
+	Secrets     Secrets      `json:"secrets"`
 
 	// Extra holds the x- keys of the file. Nothing reads them.
 	Extra map[string]json.RawMessage `json:"-"`
@@ -74,6 +78,10 @@ func taskTable() object[draft] {
 			to("steering", steering(), func(t *draft) *Steering { return &t.Steering }, "What is said to the agent while it works."),
 			to("follow_ups", list(filled()), func(t *draft) *[]string { return &t.FollowUps }, "What is said when the agent would stop otherwise."),
 			to("tool_changes", list(toolChangeTable().value(ToolChange{})), func(t *draft) *[]ToolChange { return &t.ToolChanges }, "Tools that come and go during the run."),
+			to("finish", finishTable().value(Finish{}), func(t *draft) *Finish { return &t.Finish }, "When the task is finished."),
+			to("assert", list(assertion()), func(t *draft) *[]Assertion { return &t.Assert }, "What must hold when it is."),
+			to("permissions", permissionsTable().value(Permissions{}), func(t *draft) *Permissions { return &t.Permissions }, "What tools may touch."),
+			to("secrets", secretsTable().value(defaultSecrets()), func(t *draft) *Secrets { return &t.Secrets }, "What is masked in transcripts and events."),
 		},
 		check: func(d *decoder, n *yaml.Node, t *draft) {
 			switch {

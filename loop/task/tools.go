@@ -75,6 +75,9 @@ const (
 // the caller to say, Options.Tools.
 var builtins = []string{"read", "write", "edit", "ls", "find", "grep", "bash"}
 
+// isKnownBuiltin says whether a name is one of them.
+func isKnownBuiltin(name string) bool { return slices.Contains(builtins, name) }
+
 // emptyParameters is the schema of a tool without arguments.
 const emptyParameters = `{"type":"object","properties":{}}`
 
@@ -183,7 +186,7 @@ func mcpTable() object[MCP] {
 			case m.URL != "" && len(m.Env) > 0:
 				d.at(n, "", "env belongs to a server with a command")
 			case m.URL != "" && !isHTTP(m.URL):
-				d.at(n, "", "url: want http:// or https://, found %s", quoted(m.URL))
+				d.at(n, "", "url: want http:// or https:// and a host, without a password")
 			}
 		},
 	}
@@ -269,7 +272,7 @@ func (d *decoder) isBuiltin(n *yaml.Node, name string) bool {
 	switch {
 	case slices.Contains(usable, name):
 		return true
-	case slices.Contains(builtins, name):
+	case isKnownBuiltin(name):
 		d.at(n, "there are: "+strings.Join(usable, ", "), "the tool %q is not available", name)
 	default:
 		d.at(n, suggest(name, usable, "built-in tools"), "no built-in tool is called %s", quoted(name))
