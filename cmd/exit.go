@@ -31,7 +31,7 @@ func exitCode(ctx context.Context, err error) int {
 	)
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
-		return exitSignalled + int(sig)
+		return sig.ExitCode()
 	case err == nil:
 		return exitOK
 	case errors.As(err, &end):
@@ -54,6 +54,9 @@ type signalError syscall.Signal
 
 func (s signalError) Error() string { return "stopped by " + syscall.Signal(s).String() }
 
+// ExitCode is the code of a process that the signal ended.
+func (s signalError) ExitCode() int { return exitSignalled + int(s) }
+
 // usageError is a mistake of the caller; hints say what to do instead.
 type usageError struct {
 	err   error
@@ -74,8 +77,8 @@ func (u *usageError) hint(format string, args ...any) *usageError {
 	return u
 }
 
-// report prints what went wrong: "turnlog: error: …", then "turnlog: hint: …".
-func report(w io.Writer, err error) {
+// complain prints what went wrong: "turnlog: error: …", then "turnlog: hint: …".
+func complain(w io.Writer, err error) {
 	var end outcome
 	if err == nil || errors.As(err, &end) {
 		return

@@ -19,6 +19,9 @@ import (
 // commands is the table of commands, in the order of the help.
 func commands(s Streams) []*cobra.Command {
 	return []*cobra.Command{
+		newRun(s, runRun),
+		newReplay(s, replayRun),
+		newVerify(s, verifyRun),
 		newSchema(s, schemaRun),
 		newVersion(s, versionRun),
 		newCompletion(s, completionRun),
@@ -41,7 +44,7 @@ func Main(ctx context.Context, args []string, s Streams) (code int) {
 	if err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)
 	}
-	report(s.Err, err)
+	complain(s.Err, err)
 	return exitCode(ctx, err)
 }
 

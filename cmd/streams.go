@@ -45,15 +45,15 @@ func (s Streams) Color() bool {
 // Input is In for as long as ctx lasts. A read from a terminal or a pipe
 // cannot be interrupted, and a command that waits for one would not notice a
 // signal.
-func (s Streams) Input(ctx context.Context) io.Reader { return &input{ctx: ctx, r: s.In} }
+func (s Streams) Input(ctx context.Context) io.Reader { return &interruptible{ctx: ctx, r: s.In} }
 
-type input struct {
+type interruptible struct {
 	ctx context.Context // of the one command that reads
 	r   io.Reader
 	buf []byte
 }
 
-func (i *input) Read(p []byte) (int, error) {
+func (i *interruptible) Read(p []byte) (int, error) {
 	type read struct {
 		n   int
 		err error

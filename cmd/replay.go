@@ -1,0 +1,221 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/foreign"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+type replayOptions struct {
+	Streams
+	File   string
+	At     replay.Cut
+	Leaf   string // entry id; "" is the last entry
+	View   string
+	Wire   bool
+	Mode   replay.Mode
+	Format string
+	All    bool
+}
+
+func newReplay(s Streams, runF func(context.Context, *replayOptions) error) *cobra.Command {
+	o := &replayOptions{Streams: s}
+	var at, mode string
+	c := &cobra.Command{
+		Use:   "replay FILE|-",
+		Short: "Show what the model had and saw at any point of a transcript",
+		Long: `replay folds a transcript up to a cut and shows what it implies there: the tools
+with the line that declared each, the system prompt, the messages, the request.
+Nothing is executed and nothing is written.
+
+A cut is line:N, entry:ID, turn:N or end; a bare number is a line. It includes
+its line. turn:N is when request N of the path went out. The path is the one
+that leads to the cut, or to --leaf; by default to the last entry of the file.`,
+		Example: `  turnlog replay session.jsonl
+  turnlog replay session.jsonl --at turn:2 --view tools
+  turnlog replay session.jsonl --at line:14 --view state --format json
+  turnlog replay session.jsonl --view request --wire --tools-mode additions
+  turnlog replay session.jsonl --all --format ndjson | jq '.tools[].name'`,
+		Annotations: map[string]string{"codes": codes(
+			codeText{exitUsage, "usage, no such file or cut, or a file of unknown format"},
+		)},
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := configure(c, s); err != nil {
+				return err
+			}
+			cut, err := replay.ParseCut(at)
+			if err != nil {
+				return usagef("--at: %w", err)
+			}
+			o.File, o.At, o.Mode = args[0], cut, replay.Mode(mode)
+			if o.All && !c.Flags().Changed("view") {
+				o.View = "state"
+			}
+			if o.All && (c.Flags().Changed("at") || o.Leaf != "") {
+				return usagef("--all shows every entry: --at and --leaf choose one")
+			}
+			o.Wire = o.Wire || c.Flags().Changed("tools-mode")
+			return runF(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&at, "at", "end", "where to stop: line:N, entry:ID, turn:N or end")
+	f.StringVar(&o.Leaf, "leaf", "", "entry at the end of the path (default: the last of the file)")
+	enumFlag(c, &o.View, "view", "summary", "what to show", names(views()))
+	f.BoolVar(&o.Wire, "wire", false, "show a request as it is sent: declarations folded, failed turns left out, open calls answered")
+	enumFlag(c, &mode, "tools-mode", string(replay.ModeNone), "how a transport carries changes of tools (implies --wire)", modeNames())
+	enumFlag(c, &o.Format, "format", "text", "how to show it", []string{"text", "json", "ndjson"})
+	f.BoolVar(&o.All, "all", false, "show the state at every entry, in file order")
+	return c
+}
+
+func modeNames() []string {
+	var out []string
+	for _, m := range replay.Modes() {
+		out = append(out, string(m))
+	}
+	return out
+}
+
+func replayRun(ctx context.Context, o *replayOptions) error {
+	view, err := pick("view", views(), o.View)
+	if err != nil {
+		return err
+	}
+	session, err := readSession(ctx, o)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(o.Out, 64<<10)
+	w := &viewWriter{w: out, format: o.Format, view: view}
+	if o.All {
+		err = writeAll(ctx, w, session)
+	} else {
+		err = writeOne(w, session, o)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(w.close(), out.Flush()); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+func writeOne(w *viewWriter, s *session, o *replayOptions) error {
+	state, at, err := s.tree.At(o.At, o.Leaf)
+	var cut *replay.CutError
+	if errors.As(err, &cut) {
+		return usagef("%s: %w", s.name, err)
+	} else if err != nil {
+		return err
+	}
+	return w.one(&moment{session: s, State: state, at: at, options: o})
+}
+
+func writeAll(ctx context.Context, w *viewWriter, s *session) error {
+	for i, state := range s.tree.All() {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		e := &s.tree.Entries[i]
+		at := replay.Position{Line: e.Line, Entry: e.ID, Turn: state.Turn()}
+		if err := w.each(&moment{session: s, State: state, at: at}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// session is a file that was read.
+type session struct {
+	name      string
+	format    string
+	knowledge replay.Knowledge
+	tree      *replay.Tree
+}
+
+// readSession reads a file or standard input. What is no session is a usage
+// error: nothing could be said about it.
+func readSession(ctx context.Context, o *replayOptions) (*session, error) {
+	r := o.Input(ctx)
+	if o.File != "-" {
+		f, err := os.Open(o.File)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, usagef("%w", err)
+		case err != nil:
+			return nil, err
+		}
+		defer f.Close() // read only
+		r = f
+	}
+	in := bufio.NewReaderSize(r, foreign.HeadSize)
+	head, err := in.Peek(foreign.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read %s: %w", o.File, err)
+	}
+	format, seen, err := foreign.Detect(head, "")
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	if format.Records == nil {
+		return nil, usagef("%s: not a transcript that can be replayed: it looks like %s", o.File, seen)
+	}
+	tree, err := replay.Read(entries(transcript.Lines(in, transcript.Options{}), format))
+	var newer *replay.NewerFormatError
+	if errors.As(err, &newer) {
+		return nil, usagef("%s: %w", o.File, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.File, err)
+	}
+	return &session{name: o.File, format: format.Name, knowledge: knowledge(format, tree), tree: tree}, nil
+}
+
+// knowledge is what a format can tell, as far as this file does.
+func knowledge(f foreign.Format, t *replay.Tree) replay.Knowledge {
+	if t.Knowledge() == replay.Unknown {
+		return replay.Unknown
+	}
+	return f.Knowledge
+}
+
+// entries turns the records of a format into entries of a tree. Records of
+// formats without links follow one another in their chain; the ids exist in
+// memory only.
+func entries(lines iter.Seq2[transcript.Line, error], f foreign.Format) iter.Seq2[transcript.Line, error] {
+	if f.Seals {
+		return lines // a session: its records are entries
+	}
+	return func(yield func(transcript.Line, error) bool) {
+		last := map[string]string{}
+		for l, err := range lines {
+			var records []transcript.Entry
+			f.Records(&l, func(chain string, e *transcript.Entry) {
+				if e.Type != transcript.TypeSession && e.ID == "" {
+					e.ID = "line-" + strconv.Itoa(l.No) + "." + strconv.Itoa(len(records)+1)
+					e.ParentID = last[chain]
+				}
+				last[chain] = e.ID
+				records = append(records, *e)
+			})
+			l.Records = records
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+}
