@@ -200,25 +200,30 @@ func (b *calls) steered(ctx context.Context) bool {
 	return b.err != nil || len(b.r.pending.messages) > 0
 }
 
-// skip answers calls that were not started.
+// skip shows and answers calls that were not looked at yet.
 func (b *calls) skip(rest []*call) {
 	for _, c := range rest {
 		b.start(c)
+		b.leave(c)
 	}
-	b.skipPrepared(rest)
 }
 
 // skipPrepared answers calls whose start was shown but that do not run.
-func (b *calls) skipPrepared(rest []*call) {
+func (b *calls) skipPrepared(ready []*call) {
+	for _, c := range ready {
+		b.leave(c)
+	}
+}
+
+// leave answers a call that steering, or a poll that failed, leaves out.
+func (b *calls) leave(c *call) {
 	text := textSkipped
 	if b.err != nil {
 		text = textAborted
 	}
-	for _, c := range rest {
-		c.refuse(text)
-		b.end(c)
-		b.answer(c)
-	}
+	c.refuse(text)
+	b.end(c)
+	b.answer(c)
 }
 
 func (b *calls) start(c *call) { b.r.emit(Event{Type: ToolExecutionStart, Call: c.raw}) }
