@@ -1,0 +1,187 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// arguments are the arguments of a call while they arrive.
+type arguments struct {
+	joiner   joiner
+	redactor redactor
+	text     []byte
+	scan     objectScan
+	rest     []byte // what came after one whole object
+}
+
+// push adds a piece and returns what of it became part of the arguments.
+func (a *arguments) push(f fragment) string { return a.add(a.redactor.push(a.joiner.push(f))) }
+
+func (a *arguments) add(s string) string {
+	if len(a.rest) > 0 {
+		a.rest = append(a.rest, s...)
+		return ""
+	}
+	if n := a.scan.end(s); n < len(s) {
+		a.rest = append(a.rest, s[n:]...)
+		s = s[:n]
+	}
+	a.text = append(a.text, s...)
+	return s
+}
+
+// whole reports whether one complete object has arrived.
+func (a *arguments) whole() bool { return a.scan.whole }
+
+// open reports whether an object has begun and not ended.
+func (a *arguments) open() bool { return a.scan.depth > 0 }
+
+// objectScan follows one JSON object through its pieces.
+type objectScan struct {
+	depth            int
+	inString, escape bool
+	foreign          bool // something else than an object began
+	whole            bool
+}
+
+// end returns how many bytes of s belong to the arguments: all of them until
+// the first object is whole, then only white space.
+func (o *objectScan) end(s string) int {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			o.escape = false
+		case o.whole:
+			return i
+		case o.foreign:
+		case o.depth == 0 && c != '{':
+			o.foreign = true
+		case o.inString:
+			o.stringByte(c)
+		case c == '"':
+			o.inString = true
+		case c == '{' || c == '[':
+			o.depth++
+		case c == '}' || c == ']':
+			o.depth--
+			o.whole = o.depth == 0
+		}
+	}
+	return len(s)
+}
+
+func (o *objectScan) stringByte(c byte) {
+	switch {
+	case o.escape:
+		o.escape = false
+	case c == '\\':
+		o.escape = true
+	case c == '"':
+		o.inString = false
+	}
+}
+
+// finish gives the arguments as they are kept: an object, byte for byte but for
+// lone halves of surrogate pairs, and else {} with the reason and the raw text.
+func (a *arguments) finish() (raw json.RawMessage, reason string, mended bool) {
+	a.add(a.redactor.push(a.joiner.flush()))
+	a.add(a.redactor.flush())
+	text, rest := bytes.TrimSpace(a.text), bytes.TrimSpace(a.rest)
+	if len(rest) > 0 && !bytes.Equal(rest, text) {
+		return emptyObject(), fmt.Sprintf("two argument texts for one call: %s and then %s", text, rest), false
+	}
+	if len(text) == 0 {
+		return emptyObject(), "", false
+	}
+	text, mended = mendSurrogates(text)
+	if err := checkObject(text); err != nil {
+		return emptyObject(), fmt.Sprintf("%v: %s", err, text), mended
+	}
+	return json.RawMessage(text), "", mended
+}
+
+// checkObject reports what keeps text from being one JSON object that every
+// reader reads alike: of a key that stands twice, some keep the first value and
+// some the last.
+func checkObject(text []byte) error {
+	if !json.Valid(text) {
+		err := json.Unmarshal(text, new(any))
+		if err == nil {
+			err = errors.New("nested too deeply")
+		}
+		return fmt.Errorf("not valid JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if text[0] != '{' {
+		return errors.New("not a JSON object")
+	}
+	return uniqueKeys(text)
+}
+
+func uniqueKeys(text []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()            // a number too large for a float64 is an error to others
+	var open []map[string]bool // keys of the open objects, nil for arrays
+	key := false               // the next token may be a key
+	for {
+		t, err := dec.Token()
+		if err != nil {
+			return nil // the end; text is valid
+		}
+		inObject := len(open) > 0 && open[len(open)-1] != nil
+		switch d, _ := t.(json.Delim); {
+		case d == '{':
+			open, key = append(open, map[string]bool{}), true
+			continue
+		case d == '[':
+			open = append(open, nil)
+			continue
+		case d != 0:
+			open = open[:len(open)-1]
+		case inObject && key:
+			name := t.(string)
+			if open[len(open)-1][name] {
+				return fmt.Errorf("key %q stands twice", name)
+			}
+			open[len(open)-1][name] = true
+			key = false
+			continue
+		}
+		key = true
+	}
+}
+
+// mendSurrogates replaces escapes of half a surrogate pair by \ufffd: a
+// history that holds one is refused by providers from then on.
+func mendSurrogates(text []byte) ([]byte, bool) {
+	mended := false
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if text[i+1] != 'u' || i+6 > len(text) {
+			i++
+			continue
+		}
+		r := hex4(text[i+2:])
+		paired := i+12 <= len(text) && text[i+6] == '\\' && text[i+7] == 'u' && isLow(hex4(text[i+8:]))
+		switch {
+		case isHigh(r) && paired:
+			i += 11
+			continue
+		case isHigh(r) || isLow(r):
+			if !mended {
+				text, mended = bytes.Clone(text), true
+			}
+			copy(text[i:], `\ufffd`)
+		}
+		i += 5
+	}
+	return text, mended
+}
+
+func isHigh(r rune) bool { return r >= 0xd800 && r < 0xdc00 }
+func isLow(r rune) bool  { return r >= 0xdc00 && r < 0xe000 }

@@ -1,0 +1,119 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// reserved are the members of a request body that params may not set.
+var reserved = []string{"model", "messages", "tools", "stream", "functions"}
+
+// limitNames are the members that bound the answer.
+var limitNames = []string{"max_completion_tokens", "max_tokens"}
+
+// params are the members of a request body that the caller wrote, in order.
+type params []transcript.Field
+
+// parseParams splits a JSON object into its members and keeps their bytes.
+func parseParams(raw json.RawMessage) (params, error) {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("want a JSON object")
+	}
+	var p params
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		f := transcript.Field{Name: name.(string)}
+		if err := dec.Decode(&f.Value); err != nil {
+			return nil, fmt.Errorf("%q: %w", f.Name, err)
+		}
+		if slices.Contains(reserved, f.Name) {
+			return nil, fmt.Errorf("%q is written by turnlog itself, remove it", f.Name)
+		}
+		if p.has(f.Name) {
+			return nil, fmt.Errorf("%q is set twice", f.Name)
+		}
+		p = append(p, f)
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	if dec.InputOffset() != int64(len(raw)) {
+		return nil, errors.New("data after the JSON object")
+	}
+	return p, nil
+}
+
+func (p params) has(names ...string) bool {
+	return slices.ContainsFunc(p, func(f transcript.Field) bool { return slices.Contains(names, f.Name) })
+}
+
+// limit is the bound on the answer that p states, 0 if none.
+func (p params) limit() int64 {
+	for _, f := range p {
+		if slices.Contains(limitNames, f.Name) {
+			n, _ := strconv.ParseInt(string(f.Value), 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// bound gives p with the answer bounded by n tokens too (0 is no bound), and
+// the bound in force: the smaller of what p states and n, because n is what
+// the caller has reserved.
+func (p params) bound(n int64, model string) (params, int64) {
+	stated := p.limit()
+	if n <= 0 || stated > 0 && stated <= n {
+		return p, stated
+	}
+	value := json.RawMessage(strconv.FormatInt(n, 10))
+	out := slices.Clone(p)
+	i := slices.IndexFunc(out, func(f transcript.Field) bool { return slices.Contains(limitNames, f.Name) })
+	if i < 0 {
+		return append(out, transcript.Field{Name: limitName(model), Value: value}), n
+	}
+	out[i].Value = value
+	return out, n
+}
+
+// limitName is how a model wants its bound called. OpenAI's reasoning models
+// refuse max_tokens; other servers often know nothing else.
+func limitName(model string) string {
+	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
+		if strings.HasPrefix(model, prefix) {
+			return "max_completion_tokens"
+		}
+	}
+	return "max_tokens"
+}
+
+// effort gives p with the thinking level, unless p says something about it.
+func (p params) effort(level string) params {
+	if level == "" || level == "off" || p.has("reasoning_effort", "reasoning", "thinking") {
+		return p
+	}
+	return append(slices.Clone(p), transcript.Field{Name: "reasoning_effort", Value: transcript.AppendString(nil, level)})
+}
+
+// append writes the members, each after a comma.
+func (p params) append(dst []byte) []byte {
+	for _, f := range p {
+		dst = append(transcript.AppendString(append(dst, ','), f.Name), ':')
+		dst = append(dst, f.Value...)
+	}
+	return dst
+}

@@ -1,0 +1,216 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// fragment is a string of a chunk with its broken characters kept: bytes that
+// are no UTF-8 as they came, and half of a surrogate pair as the three bytes
+// that UTF-8 would give it. Servers cut tokens and characters apart; what
+// encoding/json would turn into U+FFFD can be joined with the next fragment.
+// Null and everything that is no string is empty.
+type fragment string
+
+// UnmarshalJSON takes a string, or an array of text parts.
+func (f *fragment) UnmarshalJSON(b []byte) error {
+	*f = ""
+	switch {
+	case len(b) >= 2 && b[0] == '"':
+		*f = fragment(unquote(b[1 : len(b)-1]))
+	case len(b) > 0 && b[0] == '[':
+		var parts []struct {
+			Type string
+			Text fragment
+		}
+		_ = json.Unmarshal(b, &parts) // what is no text part is not text
+		for _, p := range parts {
+			*f += p.Text
+		}
+	}
+	return nil
+}
+
+// looseString is a string for which a number or a boolean will do.
+type looseString string
+
+// UnmarshalJSON never fails.
+func (s *looseString) UnmarshalJSON(b []byte) error {
+	*s = ""
+	switch {
+	case len(b) >= 2 && b[0] == '"':
+		*s = looseString(repair(unquote(b[1 : len(b)-1])))
+	case len(b) > 0 && b[0] == '[':
+		var list []looseString
+		_ = json.Unmarshal(b, &list)
+		for i, e := range list {
+			if i > 0 {
+				*s += ", "
+			}
+			*s += e
+		}
+	case string(b) != "null" && len(b) > 0 && b[0] != '{':
+		*s = looseString(b)
+	}
+	return nil
+}
+
+// looseInt is an integer for which a fraction or a quoted number will do.
+// Nothing else is one: it is 0 then, and not set.
+type looseInt struct {
+	n   int64
+	set bool
+}
+
+// UnmarshalJSON never fails.
+func (v *looseInt) UnmarshalJSON(b []byte) error {
+	*v = looseInt{}
+	text := strings.Trim(string(b), `"`)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		*v = looseInt{n, true}
+	} else if x, err := strconv.ParseFloat(text, 64); err == nil && x > -1<<62 && x < 1<<62 {
+		*v = looseInt{int64(x), true}
+	}
+	return nil
+}
+
+// unquote gives the inside of a JSON string, see fragment.
+func unquote(b []byte) string {
+	first := bytes.IndexByte(b, '\\')
+	if first < 0 {
+		return string(b)
+	}
+	out := append(make([]byte, 0, len(b)), b[:first]...)
+	for i := first; i < len(b); i++ {
+		if b[i] != '\\' || i+1 == len(b) {
+			out = append(out, b[i])
+			continue
+		}
+		i++
+		if b[i] != 'u' || i+4 >= len(b) {
+			out = append(out, unescape(b[i]))
+			continue
+		}
+		r := hex4(b[i+1:])
+		i += 4
+		if utf16.IsSurrogate(r) && i+6 < len(b) && b[i+1] == '\\' && b[i+2] == 'u' {
+			if whole := utf16.DecodeRune(r, hex4(b[i+3:])); whole != utf8.RuneError {
+				r = whole
+				i += 6
+			}
+		}
+		out = appendRune(out, r)
+	}
+	return string(out)
+}
+
+func unescape(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 't':
+		return '\t'
+	case 'r':
+		return '\r'
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	}
+	return c
+}
+
+func hex4(b []byte) rune {
+	n, err := strconv.ParseUint(string(b[:min(4, len(b))]), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
+}
+
+// appendRune is utf8.AppendRune that gives surrogates their three bytes.
+func appendRune(dst []byte, r rune) []byte {
+	if utf16.IsSurrogate(r) {
+		return append(dst, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// surrogate decodes the three bytes of a surrogate at the start of s.
+func surrogate(s string) (rune, bool) {
+	if len(s) < 3 || s[0] != 0xed || s[1] < 0xa0 || s[1] > 0xbf || s[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return rune(s[0]&0xf)<<12 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), true
+}
+
+// repair makes s valid UTF-8: pairs of surrogates become their character, what
+// cannot be mended U+FFFD.
+func repair(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		if hi, ok := surrogate(s); ok {
+			s = s[3:]
+			lo, _ := surrogate(s)
+			whole := utf16.DecodeRune(hi, lo)
+			if whole != utf8.RuneError {
+				s = s[3:]
+			}
+			b.WriteRune(whole)
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s)
+		b.WriteRune(r)
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// joiner makes valid text out of fragments. It holds back a character whose
+// end may be in the next one.
+type joiner struct{ held string }
+
+func (j *joiner) push(f fragment) string {
+	s := string(f)
+	if j.held == "" && (s == "" || s[len(s)-1] < utf8.RuneSelf) {
+		return repair(s)
+	}
+	s = j.held + s
+	n := len(s) - unfinished(s)
+	s, j.held = s[:n], s[n:]
+	return repair(s)
+}
+
+func (j *joiner) flush() string {
+	s := j.held
+	j.held = ""
+	return repair(s)
+}
+
+// unfinished counts the bytes at the end of s that may begin a character.
+func unfinished(s string) int {
+	if len(s) >= 3 {
+		if r, ok := surrogate(s[len(s)-3:]); ok && r < 0xdc00 {
+			return 3
+		}
+	}
+	for n := 1; n <= min(len(s), utf8.UTFMax-1); n++ {
+		tail := s[len(s)-n:]
+		if !utf8.RuneStart(tail[0]) {
+			continue
+		}
+		// The first bytes of a surrogate are no beginning for package utf8.
+		if !utf8.FullRuneInString(tail) || n == 2 && tail[0] == 0xed && tail[1] >= 0xa0 {
+			return n
+		}
+		return 0
+	}
+	return 0
+}
