@@ -4,6 +4,10 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/report"
 )
 
 type schemaOptions struct {
@@ -13,7 +17,11 @@ type schemaOptions struct {
 
 // schemas is the table of JSON Schemas of what turnlog reads and writes.
 func schemas() []choice[func() []byte] {
-	return []choice[func() []byte]{}
+	return []choice[func() []byte]{
+		{"task", task.Schema},
+		{"events", batch.EventsSchema},
+		{"finding", report.FindingSchema},
+	}
 }
 
 func newSchema(s Streams, runF func(context.Context, *schemaOptions) error) *cobra.Command {
@@ -21,7 +29,7 @@ func newSchema(s Streams, runF func(context.Context, *schemaOptions) error) *cob
 	return &cobra.Command{
 		Use:         "schema " + join(schemas(), "|"),
 		Short:       "Print the JSON Schema of a task file, of events or of findings",
-		Example:     "  turnlog schema task > task.schema.json",
+		Example:     "  turnlog schema task > task.schema.json\n  turnlog schema events",
 		Annotations: map[string]string{"codes": codes()},
 		Args:        cobra.ExactArgs(1),
 		ValidArgs:   names(schemas()),
