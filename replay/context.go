@@ -87,21 +87,19 @@ func (c *context) extendModel() {
 
 // rebuild selects the context of a path anew after a compaction or an edit.
 func (c *context) rebuild(path []node, lean bool) {
-	history := c.tools
-	*c = context{tools: ToolSet{version: c.tools.version + 1}}
-	selected, compaction := selectPath(path)
+	version := c.tools.version + 1
+	selected, at := selectPath(path)
 	edits := make(map[string]*node)
 	for _, n := range selected {
 		if n.kind == editNode {
 			edits[n.target] = n
 		}
 	}
-	if compaction != nil {
-		c.tools = history.Replace(compaction.msg, compaction.line, compaction.id)
-		if e, ok := edits[compaction.id]; !ok || e.edit.Replacement != nil {
-			c.addCheckpoint(compaction, lean)
-		}
+	*c = context{}
+	if at >= 0 {
+		c.startFrom(path[:at+1], edits[path[at].id], lean)
 	}
+	c.tools.version += version
 	for _, n := range selected {
 		if n.kind != messageNode {
 			continue
@@ -113,6 +111,27 @@ func (c *context) rebuild(path []node, lean bool) {
 			n = n.edited(e.edit.Replacement)
 		}
 		c.add(n, lean)
+	}
+}
+
+// startFrom begins a context with the compaction that ends path, unless an
+// edit dropped it. What the path declared before is remembered as removed.
+func (c *context) startFrom(path []node, edit *node, lean bool) {
+	compaction := &path[len(path)-1]
+	dropped := edit != nil && edit.edit.Replacement == nil
+	for i := range path {
+		n := &path[i]
+		switch {
+		case n == compaction && dropped:
+			c.tools = c.tools.Replace(nil, n.line, n.id)
+		case n.kind == compactionNode:
+			c.tools = c.tools.Replace(n.msg, n.line, n.id)
+		case n.isSystem():
+			c.tools = c.tools.Apply(n.msg, n.line, n.id)
+		}
+	}
+	if !dropped {
+		c.addCheckpoint(compaction, lean)
 	}
 }
 
@@ -135,30 +154,28 @@ func (c *context) addCheckpoint(n *node, lean bool) {
 }
 
 // selectPath gives the nodes that count after the latest compaction of the
-// path: those it kept, without their system messages, and those after it. An
-// unknown first kept entry keeps nothing, as does the compaction's own id.
-func selectPath(path []node) (selected []*node, compaction *node) {
-	at := -1
+// path, which is at the place at (-1: there is none): those it kept, without
+// their system messages, and those after it. An unknown first kept entry keeps
+// nothing, as does the compaction's own id.
+func selectPath(path []node) (selected []*node, at int) {
+	at = -1
 	for i := range path {
 		if path[i].kind == compactionNode {
 			at = i
 		}
 	}
-	if at >= 0 {
-		compaction = &path[at]
-		kept := false
-		for i := range path[:at] {
-			n := &path[i]
-			kept = kept || n.id != "" && n.id == compaction.target
-			if kept && !n.isSystem() {
-				selected = append(selected, n)
-			}
+	kept := false
+	for i := range path[:max(at, 0)] {
+		n := &path[i]
+		kept = kept || n.id != "" && n.id == path[at].target
+		if kept && !n.isSystem() {
+			selected = append(selected, n)
 		}
 	}
 	for i := at + 1; i < len(path); i++ {
 		selected = append(selected, &path[i])
 	}
-	return selected, compaction
+	return selected, at
 }
 
 func (n *node) isSystem() bool {

@@ -127,9 +127,9 @@ type head struct {
 // hashes, in the order: model, thinking, params, maxTokens, system, tools,
 // messages.
 func (h head) digest(system string, tools sum, messages chain) string {
-	d := append([]byte(`{"model":`), appendString(nil, h.model)...)
+	d := append([]byte(`{"model":`), transcript.AppendString(nil, h.model)...)
 	if h.thinking != "" && h.thinking != "off" {
-		d = appendString(append(d, `,"thinking":`...), h.thinking)
+		d = transcript.AppendString(append(d, `,"thinking":`...), h.thinking)
 	}
 	if len(h.params) > 0 {
 		d = appendCompact(append(d, `,"params":`...), h.params)
@@ -191,8 +191,8 @@ func appendSum(dst []byte, s sum) []byte {
 // appendDeclaration appends a tool as the model is told of it: fixed order of
 // its fields, embedded JSON compact with its key order kept.
 func appendDeclaration(dst []byte, t *transcript.Tool) []byte {
-	dst = appendString(append(dst, `{"name":`...), t.Name)
-	dst = appendString(append(dst, `,"description":`...), t.Description)
+	dst = transcript.AppendString(append(dst, `{"name":`...), t.Name)
+	dst = transcript.AppendString(append(dst, `,"description":`...), t.Description)
 	if len(t.Parameters) > 0 {
 		dst = appendCompact(append(dst, `,"parameters":`...), t.Parameters)
 	}
@@ -202,7 +202,7 @@ func appendDeclaration(dst []byte, t *transcript.Tool) []byte {
 
 func appendFields(dst []byte, fields []transcript.Field) []byte {
 	for _, f := range fields {
-		dst = append(appendString(append(dst, ','), f.Name), ':')
+		dst = append(transcript.AppendString(append(dst, ','), f.Name), ':')
 		dst = appendCompact(dst, f.Value)
 	}
 	return dst
@@ -218,14 +218,6 @@ func appendCompact(dst []byte, raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-func appendString(dst []byte, s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s)
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte{10})...)
-}
-
 // leafOf is the digest of one message as it is sent.
 func leafOf(m *transcript.Message) sum {
 	return sha256.Sum256(appendSent(make([]byte, 0, 512), m))
@@ -234,7 +226,7 @@ func leafOf(m *transcript.Message) sum {
 // appendSent encodes what a request carries of a message: role, content, and
 // what ties calls and results together.
 func appendSent(d []byte, m *transcript.Message) []byte {
-	d = appendString(append(d, `{"role":`...), string(m.Role))
+	d = transcript.AppendString(append(d, `{"role":`...), string(m.Role))
 	d = append(d, `,"content":[`...)
 	for i := range m.Content {
 		if i > 0 {
@@ -248,51 +240,51 @@ func appendSent(d []byte, m *transcript.Message) []byte {
 		d = appendSentSystem(d, m)
 	case transcript.Assistant:
 		// Which model said it decides whether its thinking is sent.
-		d = appendString(append(d, `,"provider":`...), m.Provider)
-		d = appendString(append(d, `,"model":`...), m.Model)
+		d = transcript.AppendString(append(d, `,"provider":`...), m.Provider)
+		d = transcript.AppendString(append(d, `,"model":`...), m.Model)
 	case transcript.ToolResult:
-		d = appendString(append(d, `,"toolCallId":`...), m.ToolCallID)
-		d = appendString(append(d, `,"toolName":`...), m.ToolName)
+		d = transcript.AppendString(append(d, `,"toolCallId":`...), m.ToolCallID)
+		d = transcript.AppendString(append(d, `,"toolName":`...), m.ToolName)
 		d = strconv.AppendBool(append(d, `,"isError":`...), m.IsError)
 	}
 	return append(d, '}')
 }
 
 func appendSentBlock(d []byte, b *transcript.Block) []byte {
-	d = appendString(append(d, `{"type":`...), b.Type)
+	d = transcript.AppendString(append(d, `{"type":`...), b.Type)
 	switch b.Type {
 	case transcript.BlockText, transcript.BlockThinking:
-		d = appendString(append(d, `,"text":`...), b.Text)
+		d = transcript.AppendString(append(d, `,"text":`...), b.Text)
 	case transcript.BlockImage:
-		d = appendString(append(d, `,"mimeType":`...), b.MimeType)
-		d = appendString(append(d, `,"data":`...), b.Data)
+		d = transcript.AppendString(append(d, `,"mimeType":`...), b.MimeType)
+		d = transcript.AppendString(append(d, `,"data":`...), b.Data)
 	case transcript.BlockToolCall:
 		if b.Call != nil {
-			d = appendString(append(d, `,"id":`...), b.Call.ID)
-			d = appendString(append(d, `,"name":`...), b.Call.Name)
+			d = transcript.AppendString(append(d, `,"id":`...), b.Call.ID)
+			d = transcript.AppendString(append(d, `,"name":`...), b.Call.Name)
 			d = appendCompact(append(d, `,"arguments":`...), b.Call.Arguments)
 		}
 	}
 	if b.Signature != "" {
-		d = appendString(append(d, `,"signature":`...), b.Signature)
+		d = transcript.AppendString(append(d, `,"signature":`...), b.Signature)
 	}
 	return append(appendFields(d, b.Extra), '}')
 }
 
 func appendSentSystem(d []byte, m *transcript.Message) []byte {
 	for _, s := range m.Sections {
-		d = appendString(append(d, `,"section":`...), s.Name)
+		d = transcript.AppendString(append(d, `,"section":`...), s.Name)
 		if s.Removed {
 			d = append(d, `,"text":null`...)
 		} else {
-			d = appendString(append(d, `,"text":`...), s.Text)
+			d = transcript.AppendString(append(d, `,"text":`...), s.Text)
 		}
 	}
 	for i := range m.ToolsAdded {
 		d = appendDeclaration(append(d, `,"added":`...), &m.ToolsAdded[i])
 	}
 	for _, r := range m.ToolsRemoved {
-		d = appendString(append(d, `,"removed":`...), r.Name)
+		d = transcript.AppendString(append(d, `,"removed":`...), r.Name)
 	}
 	return d
 }

@@ -15,7 +15,8 @@ type Tree struct {
 	Header  *transcript.Entry  // nil if the file has none
 	Entries []transcript.Entry // without headers; those of damaged lines as far as they could be recovered
 
-	parents []int // index into Entries of each entry's parent, -1 for roots
+	parents []int        // index into Entries of each entry's parent, -1 for roots
+	rings   map[int]bool // entries that are their own ancestors
 	index   map[string]int
 	lines   int
 }
@@ -84,6 +85,26 @@ func (t *Tree) link() {
 			t.parents[i] = p
 		}
 	}
+	t.rings = rings(t.parents)
+}
+
+// rings finds the entries whose parents lead back to them.
+func rings(parents []int) map[int]bool {
+	found := make(map[int]bool)
+	walk := make([]int, len(parents)) // which walk came by first
+	for i := range parents {
+		at := i
+		for at >= 0 && walk[at] == 0 {
+			walk[at] = i + 1
+			at = parents[at]
+		}
+		// Meeting its own track closes a ring; an older track was looked at.
+		for at >= 0 && walk[at] == i+1 && !found[at] {
+			found[at] = true
+			at = parents[at]
+		}
+	}
+	return found
 }
 
 // linearizer gives the entries of a version 1 file, which have neither ids nor
@@ -166,16 +187,7 @@ func (t *Tree) All() iter.Seq2[int, *State] {
 		kept := t.forkPoints()
 		s := t.start()
 		for i := range t.Entries {
-			switch p := t.parents[i]; {
-			case p == i-1 && p >= 0:
-			case p < 0:
-				s = t.start()
-			case p < i && kept[p] != nil:
-				s = kept[p].Clone()
-			default: // a parent further down, or a ring
-				s = t.State(p)
-			}
-			s.Apply(&t.Entries[i])
+			s = t.child(s, i, kept)
 			if _, ok := kept[i]; ok {
 				kept[i] = s.Clone()
 			}
@@ -184,6 +196,22 @@ func (t *Tree) All() iter.Seq2[int, *State] {
 			}
 		}
 	}
+}
+
+// child gives the state at entry i, made from that of the entry before it in
+// the file where that is the parent.
+func (t *Tree) child(before *State, i int, kept map[int]*State) *State {
+	s := before
+	switch p := t.parents[i]; {
+	case p >= i || t.rings[i] || p >= 0 && p != i-1 && kept[p] == nil:
+		return t.State(i)
+	case p < 0:
+		s = t.start()
+	case p != i-1:
+		s = kept[p].Clone()
+	}
+	s.Apply(&t.Entries[i])
+	return s
 }
 
 // forkPoints marks the entries whose state is needed again later.

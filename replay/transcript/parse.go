@@ -139,7 +139,9 @@ func (p *parser) entryMember(o *object, e *Entry) {
 		p.field(o, &e.Timestamp)
 		return
 	}
-	if !p.typeMember(o, e) {
+	if o.late && o.passes == 1 {
+		p.raw() // another pass follows, e has not the part of its type yet
+	} else if !p.typeMember(o, e) {
 		p.unknown(o)
 	}
 }
