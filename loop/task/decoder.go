@@ -11,6 +11,7 @@ import (
 type decoder struct {
 	*problems
 	doc    *document
+	tables *tables
 	opts   *Options
 	scope  scope
 	models map[string]*yaml.Node // the mapping called models
@@ -23,6 +24,21 @@ type decoder struct {
 	tools     map[string]bool  // names of declared tools
 	servers   map[string]bool  // names of declared MCP servers
 	listed    map[string]*Tool // both, as they were declared
+}
+
+// tables are made once per file: to make them takes longer than to read a
+// small task, and a matrix has thousands.
+type tables struct {
+	file      object[header]
+	task      object[draft]
+	model     object[Model]
+	program   object[Program]
+	mcp       object[MCP]
+	assertion object[Assertion]
+}
+
+func newTables() *tables {
+	return &tables{fileTable(), taskTable(), modelTable(), programTable(), mcpTable(), assertionTable()}
 }
 
 // later runs a check when everything was read.
@@ -46,9 +62,8 @@ func (d *decoder) task(h header, c combination) Task {
 		t.Cell = append(t.Cell, Cell{h.matrix.axes[i].name, v.text})
 		d.scope.matrix[h.matrix.axes[i].name] = v
 	}
-	table := taskTable()
-	table.fill(d, d.doc.root, &t)
-	table.check(d, d.doc.root, &t)
+	d.tables.task.fill(d, d.doc.root, &t)
+	d.tables.task.check(d, d.doc.root, &t)
 	d.checkModels(t.Model.Label)
 	d.extensions(&t.Task)
 	if d.budget != nil {

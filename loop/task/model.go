@@ -242,7 +242,7 @@ func (d *decoder) namedModel(n *yaml.Node, name string) (Model, bool) {
 // model reads a model that the task uses, so its provider must be there.
 func (d *decoder) model(at, n *yaml.Node, label string) (Model, bool) {
 	m := Model{Label: label, Place: Place{at.Line, at.Column}}
-	if !modelTable().decode(d, n, &m) {
+	if !d.tables.model.decode(d, n, &m) {
 		return m, false
 	}
 	if !slices.Contains(d.opts.Providers, m.Provider) {
@@ -259,7 +259,7 @@ func (d *decoder) checkModels(used string) {
 	d.scope.lenient = true
 	for _, name := range slices.Sorted(maps.Keys(d.models)) {
 		if name != used {
-			modelTable().decode(d, d.models[name], &Model{})
+			d.tables.model.decode(d, d.models[name], &Model{})
 		}
 	}
 	d.scope.lenient = lenient

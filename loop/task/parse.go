@@ -95,29 +95,6 @@ func checkShared(files []*File, vars map[string]string) error {
 	return nil
 }
 
-// Unique reports task ids that stand for more than one task of the files.
-func Unique(files ...*File) error {
-	first := map[string]*File{}
-	var all Errors
-	for _, f := range files {
-		for _, t := range f.Tasks {
-			if other, twice := first[t.ID]; twice {
-				all = append(all, Error{
-					File: f.Path, Line: 1, Column: 1,
-					Msg:  fmt.Sprintf("the task id %q is taken by %s", t.ID, other.Path),
-					Hint: "give the tasks different names",
-				})
-				continue
-			}
-			first[t.ID] = f
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return all
-}
-
 // Parse reads a task file out of memory; name is its path, paths in the file
 // are relative to that. The error is [Errors], with everything that is wrong.
 func Parse(name string, data []byte, o Options) (*File, error) {
@@ -127,7 +104,7 @@ func Parse(name string, data []byte, o Options) (*File, error) {
 	if doc == nil {
 		return nil, p.err()
 	}
-	d := &decoder{problems: p, doc: doc, opts: &o}
+	d := &decoder{problems: p, doc: doc, opts: &o, tables: newTables()}
 	h, ok := d.header()
 	if !ok {
 		return nil, p.err()
@@ -211,13 +188,13 @@ func (d *decoder) header() (header, bool) {
 	if !d.checkVersion(root) {
 		return h, false
 	}
-	d.unknownKeys(root, "the task", append(fileTable().names(), taskTable().names()...))
+	d.unknownKeys(root, "the task", append(d.tables.file.names(), d.tables.task.names()...))
 	d.scope = scope{env: d.opts.Env, batch: d.opts.BatchID, broken: map[string]bool{}, place: "where the tasks of the file are made"}
 	before := len(d.list)
 	if find(root, "vars") == nil {
 		d.vars(nil)
 	}
-	fileTable().fill(d, root, &h)
+	d.tables.file.fill(d, root, &h)
 	d.findModels(root)
 	if h.batch.Budget.CostUSD > 0 {
 		d.budget = cmp.Or(find(root, "batch"), root)

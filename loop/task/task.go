@@ -85,7 +85,7 @@ func taskTable() object[draft] {
 		},
 		check: func(d *decoder, n *yaml.Node, t *draft) {
 			switch {
-			case t.promptKeys == 0 && !misspelt(n, "prompt", taskTable().names()) && !misspelt(n, "prompts", taskTable().names()):
+			case t.promptKeys == 0 && !misspelt(n, "prompt", d.tables.task.names()) && !misspelt(n, "prompts", d.tables.task.names()):
 				d.at(n, "", "the task needs a prompt, or prompts")
 			case t.promptKeys == 2:
 				d.at(n, "", "prompt and prompts: one of them")

@@ -253,10 +253,10 @@ func decodeTool(d *decoder, n *yaml.Node) (Tool, bool) {
 	switch {
 	case has("mcp"):
 		t.MCP = &MCP{Required: true, Effects: "external"}
-		return t, mcpTable().decode(d, n, t.MCP)
+		return t, d.tables.mcp.decode(d, n, t.MCP)
 	case has("name") || has("run"):
 		t.Program = &Program{Effects: "external", Parameters: json.RawMessage(emptyParameters)}
-		return t, programTable().decode(d, n, t.Program)
+		return t, d.tables.program.decode(d, n, t.Program)
 	case len(keys) == 1:
 		t.Builtin = &Builtin{Name: keys[0].name}
 		return t, d.isBuiltin(keys[0].key, keys[0].name) && builtinTable(keys[0].name).decode(d, keys[0].value, t.Builtin)
