@@ -49,7 +49,8 @@ type assembler struct {
 	choice       looseInt // the choice that counts
 	finishReason string   // as the endpoint said it; "" before
 	usage        *reportedUsage
-	snapshots    int // pieces in a row that repeat the text so far
+	snapshot     string // the last piece, while each one repeats the one before
+	snapshots    int    // how many did; -1 once one did not
 	notes        []note
 	deltas       []loop.Delta
 }
@@ -182,15 +183,16 @@ func (a *assembler) call(d callDelta) {
 // watchSnapshots reports an endpoint that sends all of the text with each
 // piece. The text is kept as it came: it may be what the model said.
 func (a *assembler) watchSnapshots(f string) {
-	if a.text < 0 || f == "" {
-		return
-	}
-	b := &a.blocks[a.text].text
-	if len(f) <= b.Len() || b.Len() == 0 || !strings.HasPrefix(f, b.String()) {
-		a.snapshots = 0
-		return
-	}
-	if a.snapshots++; a.snapshots == 2 {
-		a.note(noteSnapshots, "pieces of the answer repeat all of the text before them")
+	switch {
+	case f == "" || a.snapshots < 0:
+	case a.text < 0:
+		a.snapshot = f
+	case len(f) > len(a.snapshot) && strings.HasPrefix(f, a.snapshot):
+		a.snapshot = f
+		if a.snapshots++; a.snapshots == 2 {
+			a.note(noteSnapshots, "pieces of the answer repeat all of the text before them")
+		}
+	default:
+		a.snapshot, a.snapshots = "", -1
 	}
 }
