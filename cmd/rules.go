@@ -53,7 +53,17 @@ func (o *verifyOptions) rules() ([]verify.Rule, verify.Options, error) {
 		}
 		rules, err = verify.Select(all, slices.Concat(off, o.Rules))
 	}
-	return rules, options, asRuleError("--rules", err)
+	if err != nil {
+		return nil, options, asRuleError("--rules", err)
+	}
+	// The engine knows the rules that run, and takes settings for them only.
+	for _, r := range all {
+		if !slices.ContainsFunc(rules, func(s verify.Rule) bool { return s.ID == r.ID }) {
+			delete(options.Severities, r.ID)
+			delete(options.Rules, r.ID)
+		}
+	}
+	return rules, options, nil
 }
 
 // setLevel reads off, on or a severity.

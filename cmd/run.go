@@ -58,6 +58,9 @@ the exit code that its failed tasks share, else 1.`,
 		)},
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := configure(c, s); err != nil {
+				return err
+			}
 			o.Files = args
 			return runF(c.Context(), o)
 		},

@@ -84,7 +84,7 @@ func (v *verification) finish() error {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if err := v.known.finish(v.o.Err, v.totals.Failed == 0); err != nil {
-		return err
+		v.complain(max(v.code, exitUsage), err)
 	}
 	if v.code != exitOK {
 		return outcome(v.code)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -153,22 +154,26 @@ func (v *verification) verify(ctx context.Context, in input) (verify.Result, err
 	return verify.Run(ctx, verify.Source{Name: in.name, Reader: f, At: f}, v.rules, options)
 }
 
-// worse keeps the higher of two exit codes: not having checked a file weighs
-// more than what was found in another.
-func (v *verification) worse(code int) { v.code = max(v.code, code) }
-
-// judge turns what became of one file into an exit code.
+// judge turns what became of one file into an exit code. Not having checked a
+// file weighs more than what was found in another. The report may be for
+// machines, so what went wrong is said on stderr as well.
 func (v *verification) judge(in input, f report.File) {
 	var newer *replay.NewerFormatError
 	switch {
 	case errors.Is(f.Err, fs.ErrNotExist), errors.As(f.Err, &newer):
-		v.worse(exitUsage)
+		v.complain(exitUsage, f.Err)
 	case f.Err != nil:
-		v.worse(exitError)
+		v.complain(exitError, f.Err)
 	case f.Format == "unknown" && in.named:
-		v.worse(exitUsage)
+		v.complain(exitUsage, fmt.Errorf("%s: not a transcript: %s", in.name, strings.Join(f.Notes, "; ")))
 	}
 	if v.failOn != "" && verify.Worst(f.Findings).Rank() >= v.failOn.Rank() {
-		v.worse(exitFound)
+		v.code = max(v.code, exitFound)
 	}
+}
+
+func (v *verification) complain(code int, err error) {
+	v.code = max(v.code, code)
+	v.progress.clear()
+	complain(v.o.Err, err)
 }
