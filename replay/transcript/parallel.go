@@ -5,6 +5,7 @@ import "sync"
 // batch is a chunk on its way through a worker.
 type batch struct {
 	chunk    chunk
+	buf      []byte // that the chunk is in
 	lines    []Line
 	panicked any
 	done     chan struct{}
@@ -32,10 +33,15 @@ func parallel(src *source, o Options, yield func(Line, error) bool) {
 	deliver := func() bool {
 		b := pending[0]
 		pending = pending[1:]
+		<-b.done
+		if cap(b.buf) <= 4*blockSize {
+			src.spare = append(src.spare, b.buf)
+		}
 		return b.deliver(&n, yield)
 	}
 	for src.next() {
-		b := &batch{chunk: src.detach(), done: make(chan struct{})}
+		b := &batch{done: make(chan struct{})}
+		b.chunk, b.buf = src.give()
 		work <- b
 		pending = append(pending, b)
 		if len(pending) > o.Workers && !deliver() {
@@ -61,7 +67,6 @@ func (b *batch) parse(lr *lineReader) {
 }
 
 func (b *batch) deliver(n *numbering, yield func(Line, error) bool) bool {
-	<-b.done
 	if b.panicked != nil {
 		panic(b.panicked)
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 )
@@ -18,7 +19,11 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 // Append writes e and its line end with one call of Write, so that a crash
 // tears one line at most and two writers never mix within a line.
 func (w *Writer) Append(e *Entry) error {
-	w.buf = append(AppendEntry(w.buf[:0], e), '\n')
+	w.buf = AppendEntry(w.buf[:0], e)
+	if bytes.IndexByte(w.buf, '\n') >= 0 {
+		w.buf = AppendRaw(nil, w.buf) // Raw was not read from a line
+	}
+	w.buf = append(w.buf, '\n')
 	n, err := w.w.Write(w.buf)
 	if err == nil && n < len(w.buf) {
 		err = io.ErrShortWrite
