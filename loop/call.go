@@ -44,8 +44,8 @@ func (c *call) durationMs() int64 {
 
 // message is the result as the model sees it. Votes and structured content
 // are in events only.
-func (c *call) message() transcript.Message {
-	m := transcript.Message{
+func (c *call) message() *transcript.Message {
+	m := &transcript.Message{
 		Role: transcript.ToolResult, ToolCallID: c.raw.ID, ToolName: c.raw.Name,
 		Content: c.result.Content, Details: c.result.Details, ToolUsage: c.result.Usage, IsError: c.result.IsError,
 	}
@@ -156,23 +156,36 @@ func (b *calls) intend(ctx context.Context, c *call) bool {
 	return true
 }
 
+// progress shows partial results until its call has returned. Reports may come
+// from goroutines that outlive the call.
+type progress struct {
+	r    *run
+	raw  *transcript.Call
+	mu   sync.Mutex
+	over bool
+}
+
+func (p *progress) report(partial Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over {
+		p.r.emit(Event{Type: ToolExecutionUpdate, Call: p.raw, Result: &partial})
+	}
+}
+
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+}
+
 // execute runs a tool. Whatever it does, there is a result.
 func (b *calls) execute(ctx context.Context, c *call) {
-	var mu sync.Mutex // progress may come from goroutines that outlive the call
-	running := true
-	progress := func(partial Result) {
-		mu.Lock()
-		defer mu.Unlock()
-		if running {
-			b.r.emit(Event{Type: ToolExecutionUpdate, Call: c.raw, Result: &partial})
-		}
-	}
+	p := &progress{r: b.r, raw: c.raw}
 	began := b.r.now()
-	result, err := runTool(ctx, c, progress)
+	result, err := runTool(ctx, c, p.report)
 	c.duration = b.r.now().Sub(began)
-	mu.Lock()
-	running = false
-	mu.Unlock()
+	p.end()
 	if err != nil {
 		result = errorResult(err.Error())
 	}

@@ -11,7 +11,8 @@ import (
 // commit makes m part of the history: it is appended to the transcript, then
 // folded, then shown. Nothing else grows the history, so a crash can lose an
 // event of a fact, never a fact that was shown. started says that the
-// message_start was emitted already. The id is that of the entry, if any.
+// message_start was emitted already. The history keeps m, so it must not change
+// any more. The id is that of the entry, if any.
 func (r *run) commit(m *transcript.Message, started bool) (id string) {
 	if m.Timestamp == 0 {
 		m.Timestamp = r.now().UnixMilli()
@@ -19,18 +20,15 @@ func (r *run) commit(m *transcript.Message, started bool) (id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var shown *transcript.Entry
+	e := &transcript.Entry{Type: transcript.TypeMessage, Message: m}
 	if r.c.Append == nil {
-		r.history.Append(*m)
-	} else {
-		e := &transcript.Entry{Type: transcript.TypeMessage, Message: m}
-		if r.record(e) {
-			shown, id = e, e.ID
-		}
+		r.history.Apply(e)
+	} else if r.record(e) {
+		shown, id = e, e.ID
 	}
 	if r.view != r.history {
 		r.view.Append(*m)
 	}
-	r.added = append(r.added, *m)
 	if m.Role == transcript.System {
 		r.tools.declared = false
 	}

@@ -43,6 +43,7 @@ type partialAnswer struct {
 	req     replay.Request
 	began   int64
 	partial transcript.Message
+	delta   Delta              // shown with the partial message
 	text    []*strings.Builder // of each block; its strings share the builder's memory, so growing is linear
 	started bool               // message_start was emitted
 	final   *transcript.Message
@@ -52,9 +53,9 @@ type partialAnswer struct {
 // consume pulls the answer. A panic of the model is its error.
 func (a *partialAnswer) consume(ctx context.Context, rec *requestRecord) (err error) {
 	defer catch(&err, "the model")
-	for d, err := range a.r.c.Model.Stream(ctx, a.req) {
-		if err != nil {
-			return err
+	a.r.c.Model.Stream(ctx, a.req)(func(d Delta, failure error) bool {
+		if err = failure; err != nil {
+			return false
 		}
 		switch d.Kind {
 		case Start:
@@ -64,16 +65,15 @@ func (a *partialAnswer) consume(ctx context.Context, rec *requestRecord) (err er
 		case Retry:
 			a.again(d, rec)
 		default:
-			a.apply(&d)
+			a.delta = d
+			a.apply()
 		}
-		if a.final != nil || a.r.broken() {
-			break
-		}
-	}
-	if a.final == nil && !a.r.broken() {
+		return a.final == nil && !a.r.broken()
+	})
+	if err == nil && a.final == nil && !a.r.broken() {
 		return errNoFinal
 	}
-	return nil
+	return err
 }
 
 func (a *partialAnswer) start() {
@@ -93,15 +93,16 @@ func (a *partialAnswer) reset() {
 	}
 }
 
-// apply folds a delta into the partial message and shows both. Without a
+// apply folds the delta into the partial message and shows both. Without a
 // start there is no partial message.
-func (a *partialAnswer) apply(d *Delta) {
+func (a *partialAnswer) apply() {
+	d := &a.delta
 	if !a.started || d.Index < 0 || d.Index > len(a.partial.Content) {
 		return
 	}
 	if d.Index == len(a.partial.Content) {
 		a.partial.Content = append(a.partial.Content, transcript.Block{})
-		a.text = append(a.text, new(strings.Builder))
+		a.text = append(a.text, nil)
 	}
 	if d.Usage != nil {
 		a.partial.Usage = d.Usage
@@ -109,10 +110,9 @@ func (a *partialAnswer) apply(d *Delta) {
 	b := &a.partial.Content[d.Index]
 	switch d.Kind {
 	case TextStart, ThinkingStart, ToolCallStart:
-		*b = startedBlock(d)
+		*b, a.text[d.Index] = startedBlock(d), nil
 	case TextDelta, ThinkingDelta:
-		a.text[d.Index].WriteString(d.Text)
-		b.Text = a.text[d.Index].String()
+		a.grow(d.Index, d.Text)
 	case TextEnd, ThinkingEnd:
 		b.Text = d.Text
 		if d.Block != nil {
@@ -125,6 +125,22 @@ func (a *partialAnswer) apply(d *Delta) {
 		}
 	}
 	a.r.emit(Event{Type: MessageUpdate, Message: &a.partial, Delta: d})
+}
+
+// grow appends to the text of a block. Many blocks come as one delta, which
+// needs no copy.
+func (a *partialAnswer) grow(i int, text string) {
+	b := &a.partial.Content[i]
+	if b.Text == "" {
+		b.Text = text
+		return
+	}
+	if a.text[i] == nil {
+		a.text[i] = new(strings.Builder)
+		a.text[i].WriteString(b.Text)
+	}
+	a.text[i].WriteString(text)
+	b.Text = a.text[i].String()
 }
 
 // startedBlock is a block of which nothing has arrived but its kind.

@@ -7,8 +7,9 @@ import "github.com/turnlog/turnlog/replay/transcript"
 type Event struct {
 	Type EventType
 
-	// Message of message_start, message_update, message_end, turn_end. In a
-	// message_update it is the partial message and only valid during the call.
+	// Message of message_start, message_update, message_end, turn_end. While
+	// an answer streams, Message and Delta go on changing after the call:
+	// Clone gives an event that may be kept.
 	Message  *transcript.Message
 	Messages []transcript.Message // agent_end: what the run added
 	Results  []transcript.Message // turn_end: toolResults

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/turnlog/turnlog/replay"
@@ -67,8 +66,8 @@ type run struct {
 	tools   toolbox
 	ids     ids
 
-	added    []transcript.Message // by this run
-	last     Turn                 // the last complete turn
+	base     int  // messages that the history had before this run
+	last     Turn // the last complete turn
 	turns    int
 	turnOpen bool // turn_start was emitted and turn_end was not
 	cause    string
@@ -97,7 +96,7 @@ const (
 )
 
 func newRun(c Config, s *replay.State) (*run, error) {
-	r := &run{c: c, history: s, view: s}
+	r := &run{c: c, history: s, view: s, base: len(s.Messages())}
 	r.ids = newIDs(&r.c, s)
 	if err := r.tools.set(c.Tools); err != nil {
 		return nil, err
@@ -180,12 +179,14 @@ func (r *run) poll(ctx context.Context, queue func(context.Context) ([]transcrip
 	return nil
 }
 
-func (r *run) newMessages() []transcript.Message { return slices.Clip(r.added) }
+// newMessages are what this run added: the loop only appends messages, so they
+// are the tail of the history, and no copy of them is kept.
+func (r *run) newMessages() []transcript.Message { return r.history.Messages()[r.base:] }
 
 func (r *run) outcome(failure error) Outcome {
 	o := Outcome{New: r.newMessages(), Turns: r.turns, Err: failure}
-	for i := len(r.added) - 1; i >= 0; i-- {
-		if m := &r.added[i]; m.Role == transcript.Assistant {
+	for i := len(o.New) - 1; i >= 0; i-- {
+		if m := &o.New[i]; m.Role == transcript.Assistant {
 			o.Reason = m.StopReason
 			if failure == nil && m.Failed() {
 				o.Err = &AnswerError{Reason: m.StopReason, Text: m.ErrorMessage}

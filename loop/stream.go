@@ -115,8 +115,12 @@ func (st *Stream) pop() (e Event, ok bool) {
 }
 
 // Clone returns an event that stays valid after the call that it was made for:
-// the message of a streaming answer goes on changing otherwise.
+// the message and the delta of a streaming answer go on changing otherwise.
 func (e Event) Clone() Event {
+	if e.Delta != nil {
+		d := *e.Delta
+		e.Delta = &d
+	}
 	if e.Message != nil && (e.Type == MessageUpdate || e.Type == MessageStart) {
 		m := *e.Message
 		m.Content = slices.Clone(m.Content)

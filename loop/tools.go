@@ -25,8 +25,7 @@ type callsOutcome struct {
 type calls struct {
 	r         *run
 	assistant *transcript.Message
-	list      []*call
-	results   []transcript.Message
+	list      []call
 	err       error
 	together  bool // several calls run at once: each result is recorded as it comes
 }
@@ -34,16 +33,18 @@ type calls struct {
 // runCalls answers every call of m, whatever happens: no call of a message
 // that arrived stays without its result.
 func (r *run) runCalls(ctx context.Context, m *transcript.Message) callsOutcome {
-	b := &calls{r: r, assistant: m}
-	sequential := r.c.Execution == Sequential
-	for _, raw := range m.Calls() {
-		t := r.tools.byName[raw.Name]
-		sequential = sequential || t != nil && t.Sequential
-		b.list = append(b.list, &call{raw: raw, tool: t})
-	}
-	if len(b.list) == 0 {
+	raws := m.Calls()
+	if len(raws) == 0 {
 		return callsOutcome{}
 	}
+	b := &calls{r: r, assistant: m, list: make([]call, len(raws))}
+	sequential := r.c.Execution == Sequential
+	for i, raw := range raws {
+		t := r.tools.byName[raw.Name]
+		sequential = sequential || t != nil && t.Sequential
+		b.list[i] = call{raw: raw, tool: t}
+	}
+	before := len(r.newMessages())
 	switch {
 	case m.StopReason == transcript.StopLength:
 		b.refuseTruncated()
@@ -53,12 +54,13 @@ func (r *run) runCalls(ctx context.Context, m *transcript.Message) callsOutcome 
 		b.together = len(b.list) > 1
 		b.parallel(ctx)
 	}
-	return callsOutcome{b.results, b.terminated(), b.err}
+	// The results are all that the batch added.
+	return callsOutcome{r.newMessages()[before:], b.terminated(), b.err}
 }
 
 func (b *calls) terminated() bool {
-	for _, c := range b.list {
-		if !c.result.Terminate {
+	for i := range b.list {
+		if !b.list[i].result.Terminate {
 			return false
 		}
 	}
@@ -68,7 +70,8 @@ func (b *calls) terminated() bool {
 // refuseTruncated answers calls of a message that the output limit cut off:
 // their arguments may be complete JSON and still lack their end.
 func (b *calls) refuseTruncated() {
-	for _, c := range b.list {
+	for i := range b.list {
+		c := &b.list[i]
 		b.start(c)
 		c.refuse(`Tool call "` + c.raw.Name + `" was not executed: the response hit the output token limit, so its arguments may be truncated. Re-issue the tool call with complete arguments.`)
 		b.end(c)
@@ -78,12 +81,14 @@ func (b *calls) refuseTruncated() {
 
 // sequential runs one call after the other.
 func (b *calls) sequential(ctx context.Context) {
-	for i, c := range b.list {
+	for i := range b.list {
+		c := &b.list[i]
 		b.start(c)
-		if b.prepare(ctx, c) && b.intend(ctx, c) {
-			b.execute(ctx, c)
+		if b.prepare(ctx, c) {
+			b.runAlone(ctx, c)
+		} else {
+			b.end(c)
 		}
-		b.finish(ctx, c)
 		b.answer(c)
 		if b.steered(ctx) {
 			b.skip(b.list[i+1:])
@@ -98,7 +103,8 @@ func (b *calls) sequential(ctx context.Context) {
 func (b *calls) parallel(ctx context.Context) {
 	skipping := b.r.c.SteeringMode == SkipRemaining
 	var ready []*call
-	for i, c := range b.list {
+	for i := range b.list {
+		c := &b.list[i]
 		b.start(c)
 		if b.prepare(ctx, c) {
 			ready = append(ready, c)
@@ -119,10 +125,22 @@ func (b *calls) parallel(ctx context.Context) {
 		b.steered(ctx)
 		return
 	}
-	b.launch(ctx, ready, func(c *call) { b.finish(ctx, c) }).Wait()
-	for _, c := range b.list {
-		b.answer(c)
+	if len(ready) == 1 { // nothing runs beside it
+		b.runAlone(ctx, ready[0])
+	} else {
+		b.launch(ctx, ready, func(c *call) { b.finish(ctx, c) }).Wait()
 	}
+	for i := range b.list {
+		b.answer(&b.list[i])
+	}
+}
+
+// runAlone runs a prepared call in the loop's own goroutine.
+func (b *calls) runAlone(ctx context.Context, c *call) {
+	if b.intend(ctx, c) {
+		b.execute(ctx, c)
+	}
+	b.finish(ctx, c)
 }
 
 // launch starts calls in order, at most MaxParallel at once, and returns when
@@ -137,19 +155,15 @@ func (b *calls) launch(ctx context.Context, ready []*call, done func(*call)) *sy
 		if slots != nil {
 			slots <- struct{}{}
 		}
-		work := func() {
-			defer release(slots)
-			b.executeFully(ctx, c, done)
-		}
-		switch {
-		case !b.intend(ctx, c):
+		if !b.intend(ctx, c) {
 			done(c)
 			release(slots)
-		case len(ready) == 1:
-			work() // nothing runs beside it
-		default:
-			running.Go(work)
+			continue
 		}
+		running.Go(func() {
+			defer release(slots)
+			b.executeFully(ctx, c, done)
+		})
 	}
 	return &running
 }
@@ -201,10 +215,10 @@ func (b *calls) steered(ctx context.Context) bool {
 }
 
 // skip shows and answers calls that were not looked at yet.
-func (b *calls) skip(rest []*call) {
-	for _, c := range rest {
-		b.start(c)
-		b.leave(c)
+func (b *calls) skip(rest []call) {
+	for i := range rest {
+		b.start(&rest[i])
+		b.leave(&rest[i])
 	}
 }
 
@@ -253,7 +267,5 @@ func (b *calls) end(c *call) {
 
 // answer makes the result of a call part of the history.
 func (b *calls) answer(c *call) {
-	m := c.message()
-	b.r.commit(&m, false)
-	b.results = append(b.results, m)
+	b.r.commit(c.message(), false)
 }

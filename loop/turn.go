@@ -95,8 +95,8 @@ func (r *run) writePending(prepared []transcript.Message) []transcript.Queued {
 	messages = r.declare(messages)
 	first := len(messages) - len(pending.messages) // of those out of the queue
 	var queued []transcript.Queued
-	for i := range messages {
-		id := r.commit(&messages[i], false)
+	for i, m := range messages { // m is a copy: the history keeps it, the caller its own
+		id := r.commit(&m, false)
 		if i >= first && id != "" {
 			queued = append(queued, transcript.Queued{Entry: id, Via: pending.via})
 		}
