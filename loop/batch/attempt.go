@@ -30,34 +30,59 @@ type attempt struct {
 	history *replay.State
 	ids     ids
 	runs    int // turnlog.run entries of the file
-	sealed  string
 
+	kit          toolkit
 	stop         policy.Stop
-	conversation *policy.Conversation
-	tools        *policy.ToolSet
 	limiter      *policy.Limiter
+	clock        *policy.Clock
+	tools        *policy.ToolSet
+	conversation *policy.Conversation
+	output       *policy.Output // nil if no answer is required
+	checks       *policy.Checks
+	seams        []policy.Policy
+
+	calls      int    // tool calls of earlier processes
+	last       string // text of the last answer
+	assertions []Assertion
 }
 
 // runAttempt runs a task and says how it ended. A panic is the failure of
 // this task alone.
 func runAttempt(ctx context.Context, b *batch, p *plan, s *stream) (res Result) {
 	a := &attempt{b: b, plan: p, task: p.task, stream: s, began: b.o.Now(), history: &replay.State{}, ids: ids{}}
+	a.kit = toolkit{task: p.task, override: b.o.Tools}
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
 	defer func() {
 		if v := recover(); v != nil {
 			a.stop.Set(policy.Error, fmt.Sprintf("internal panic: %v", v))
 			fmt.Fprintf(os.Stderr, "turnlog: error: task %s: internal panic: %v\n%s", p.task.ID, v, debug.Stack())
 		}
-		if a.journal != nil {
-			if err := a.journal.Close(); err != nil {
-				a.stop.Set(policy.Error, err.Error())
-			}
+		if err := a.close(); err != nil {
+			a.stop.Set(policy.Error, err.Error())
 		}
 		res = a.result(ctx)
 	}()
+	limits := p.task.Finish.Limits
+	a.clock = policy.StartClock(limits.Wall, limits.Idle, &a.stop, abort)
 	if err := a.play(ctx); err != nil {
 		a.fail(ctx, err)
 	}
+	a.finish(ctx)
 	return res
+}
+
+// close gives back what the attempt held.
+func (a *attempt) close() error {
+	a.clock.Stop()
+	if a.limiter != nil {
+		a.limiter.Close()
+	}
+	err := a.kit.close()
+	if a.journal != nil {
+		err = errors.Join(err, a.journal.Close())
+	}
+	return err
 }
 
 // fail gives the task the status of an error that is not the agent's.
@@ -90,12 +115,18 @@ func (a *attempt) play(ctx context.Context) error {
 	if err := a.stream.own(TaskStart, start); err != nil {
 		return err
 	}
-	if err := a.equip(); err != nil {
+	if err := a.equip(ctx); err != nil {
 		return err
 	}
 	for i := range a.task.Prompts {
 		if !a.limiter.Room() || ctx.Err() != nil {
 			break
+		}
+		if i == len(a.task.Prompts)-1 {
+			a.checks.Final()
+			if a.output != nil {
+				a.output.Final()
+			}
 		}
 		if err := a.run(ctx, i); err != nil {
 			return err
@@ -122,26 +153,6 @@ func (a *attempt) open() (*transcript.Entry, error) {
 	return &head, nil
 }
 
-// equip makes the tools and the policies.
-func (a *attempt) equip() error {
-	tools, err := a.b.newTools(a.task, a.task.Tools)
-	if err != nil {
-		return fmt.Errorf("set up the tools: %w", err)
-	}
-	var changes []policy.ToolChange
-	for _, c := range a.task.ToolChanges {
-		added, err := a.b.newTools(a.task, c.Add)
-		if err != nil {
-			return fmt.Errorf("set up the tools of a change: %w", err)
-		}
-		changes = append(changes, policy.ToolChange{When: c.When, Add: added, Remove: c.Remove})
-	}
-	a.tools = policy.NewToolSet(tools, changes)
-	a.conversation = policy.NewConversation(a.task.Steering, a.task.FollowUps)
-	a.limiter = policy.NewLimiter(policy.Limits{}, policy.Account{}, &a.stop, nil)
-	return nil
-}
-
 // append makes an entry of the batch's own part of the history.
 func (a *attempt) append(e *transcript.Entry) error {
 	a.link(e)
@@ -164,15 +175,15 @@ func (a *attempt) result(ctx context.Context) Result {
 	if status == "" {
 		status = policy.OK
 	}
-	usage := a.history.Usage()
 	res := Result{
 		ID: a.task.ID, Status: status, Reason: reason, ExitCode: status.ExitCode(), Attempt: 1,
-		Turns: a.history.Turn(), Usage: usageOf(usage), CostUSD: usage.Cost.Total,
+		Turns: a.history.Turn(), Usage: usageOf(a.history.Usage()), CostUSD: a.cost(),
 		DurationMs: a.b.o.Now().Sub(a.began).Milliseconds(),
-		TaskDigest: a.task.Digest(), File: a.task.File, Digest: a.sealed,
+		TaskDigest: a.task.Digest(), File: a.task.File,
 	}
+	res.Assertions = a.assertions
 	if a.journal != nil {
-		res.Transcript = filepath.Base(a.plan.path)
+		res.Transcript, res.Digest = filepath.Base(a.plan.path), a.journal.Digest()
 	}
 	if a.limiter != nil {
 		res.ToolCalls = a.limiter.ToolCalls()
@@ -202,7 +213,7 @@ func (a *attempt) config(run string) loop.Config {
 		NewID:        a.ids.next,
 		Run:          run,
 	}
-	policy.Install(&c, a.limiter.Policy(), a.tools.Policy(), a.conversation.Policy())
+	policy.Install(&c, a.seams...)
 	c.Steering, c.FollowUp = a.limiter.Gate(c.Steering), a.limiter.Gate(c.FollowUp)
 	return c
 }

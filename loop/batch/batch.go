@@ -59,12 +59,13 @@ func (e *PlanError) Unwrap() error { return e.Err }
 
 // batch is a batch under way.
 type batch struct {
-	o     Options
-	id    string
-	began time.Time
-	plans []plan
-	pool  provider.Pool
-	out   *results
+	o      Options
+	id     string
+	began  time.Time
+	plans  []plan
+	pool   provider.Pool
+	ledger *policy.Ledger // nil without a budget
+	out    *results
 }
 
 // Run runs the tasks and returns when all have ended. A [*PlanError] means

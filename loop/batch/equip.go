@@ -1,11 +1,19 @@
 package batch
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/loop/tool"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // newModel makes the model of a task.
@@ -16,28 +24,181 @@ func (b *batch) newModel(t *task.Task) (loop.Model, error) {
 	return b.pool.New(t)
 }
 
-// newTools makes tools of a task: those of its start, or those of a change.
-func (b *batch) newTools(t *task.Task, list []task.Tool) ([]loop.Tool, error) {
-	if b.o.Tools != nil {
-		return b.o.Tools(t, list)
+// toolkit makes the tools of one attempt and closes what they hold.
+type toolkit struct {
+	task     *task.Task
+	override func(*task.Task, []task.Tool) ([]loop.Tool, error) // for tests
+	servers  []*tool.Server
+	notes    []string // what a person should know: servers that are not there
+}
+
+// tools makes tools of a list, in its order.
+func (k *toolkit) tools(ctx context.Context, list []task.Tool) ([]loop.Tool, error) {
+	if k.override != nil {
+		return k.override(k.task, list)
 	}
 	var tools []loop.Tool
 	for _, item := range list {
-		made, err := newTool(t, item)
+		made, err := k.one(ctx, item)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d:%d: %w", t.File, item.Place.Line, item.Place.Column, err)
+			return nil, fmt.Errorf("%s:%d:%d: %w", k.task.File, item.Place.Line, item.Place.Column, err)
 		}
-		tools = append(tools, made)
+		tools = append(tools, made...)
 	}
 	return tools, tool.Distinct(tools)
 }
 
-func newTool(t *task.Task, item task.Tool) (loop.Tool, error) {
-	o := tool.Options{Dir: t.Path(t.Workdir)}
+func (k *toolkit) options() tool.Options {
+	return tool.Options{Dir: k.task.Path(k.task.Workdir), AllowEnv: k.task.Permissions.Env}
+}
+
+func (k *toolkit) one(ctx context.Context, item task.Tool) ([]loop.Tool, error) {
+	o := k.options()
 	switch {
 	case item.Builtin != nil:
-		o.Timeout, o.MaxOutput, o.Sequential = item.Builtin.Timeout, item.Builtin.MaxOutput, item.Builtin.Sequential
-		return tool.New(item.Builtin.Name, o)
+		b := item.Builtin
+		o.Timeout, o.MaxOutput, o.Sequential = b.Timeout, b.MaxOutput, b.Sequential
+		t, err := tool.New(b.Name, o)
+		return []loop.Tool{t}, err
+	case item.Program != nil:
+		p := item.Program
+		o.Timeout, o.MaxOutput, o.Sequential = p.Timeout, p.MaxOutput, p.Sequential
+		t, err := tool.NewProgram(tool.Program{
+			Name: p.Name, Description: p.Description, Parameters: p.Parameters,
+			Argv: p.Run, Effects: loop.Effects(p.Effects),
+		}, o)
+		return []loop.Tool{t}, err
+	case item.MCP != nil:
+		return k.connect(ctx, item.MCP, o)
 	}
-	return loop.Tool{}, fmt.Errorf("this kind of tool cannot be used yet")
+	return nil, errors.New("a tool without a kind")
+}
+
+// connect starts or reaches a server. One that is not required may be absent.
+func (k *toolkit) connect(ctx context.Context, m *task.MCP, o tool.Options) ([]loop.Tool, error) {
+	o.Timeout = m.Timeout
+	o.AllowEnv = append(o.AllowEnv[:len(o.AllowEnv):len(o.AllowEnv)], m.Env...)
+	s, err := tool.Connect(ctx, tool.ServerConfig{
+		Name: m.Server, Command: m.Command, URL: m.URL, HeadersEnv: m.HeadersEnv,
+		Tools: m.Tools, Optional: !m.Required, Effects: loop.Effects(m.Effects),
+	}, o)
+	switch {
+	case err == nil:
+		k.servers = append(k.servers, s)
+		k.notes = append(k.notes, s.Warnings()...)
+		return s.Tools(), nil
+	case m.Required || ctx.Err() != nil:
+		return nil, err
+	}
+	k.notes = append(k.notes, fmt.Sprintf("server %s is not there, the run goes on without its tools: %v", m.Server, err))
+	return nil, nil
+}
+
+func (k *toolkit) close() error {
+	var errs []error
+	for _, s := range k.servers {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// program runs a program of the task, as checks and assertions do: where its
+// tools work, with their environment.
+func (k *toolkit) program(ctx context.Context, argv []string, timeout time.Duration) (output string, ok bool) {
+	o := k.options()
+	o.Timeout = timeout
+	t, err := tool.NewProgram(tool.Program{Name: argv[0], Argv: argv}, o)
+	if err != nil {
+		return err.Error(), false
+	}
+	res, err := t.Run(ctx, transcript.Call{Name: argv[0], Arguments: []byte("{}")}, func(loop.Result) {})
+	if err != nil {
+		return err.Error(), false
+	}
+	var text []string
+	for i := range res.Content {
+		text = append(text, res.Content[i].Text)
+	}
+	return strings.Join(text, "\n"), !res.IsError
+}
+
+// equip makes the tools and the policies of an attempt.
+func (a *attempt) equip(ctx context.Context) error {
+	t := a.task
+	tools, err := a.kit.tools(ctx, t.Tools)
+	if err != nil {
+		return fmt.Errorf("set up the tools: %w", err)
+	}
+	if t.Finish.Output != nil {
+		if a.output, err = policy.NewOutput(*t.Finish.Output, &a.stop); err != nil {
+			return err
+		}
+		tools = append(tools, a.output.Tools()...)
+	}
+	var changes []policy.ToolChange
+	for _, c := range t.ToolChanges {
+		added, err := a.kit.tools(ctx, c.Add)
+		if err != nil {
+			return fmt.Errorf("set up the tools of a change: %w", err)
+		}
+		changes = append(changes, policy.ToolChange{When: c.When, Add: added, Remove: c.Remove})
+	}
+	if err := tool.Distinct(tools); err != nil {
+		return err
+	}
+	a.tools = policy.NewToolSet(tools, changes)
+	for _, s := range a.kit.servers {
+		a.tools.Follow(s)
+	}
+	a.conversation = policy.NewConversation(t.Steering, t.FollowUps)
+	a.checks = policy.NewChecks(t.Finish.Checks, a.kit.program, &a.stop)
+	a.limiter = policy.NewLimiter(a.limits(), a.account(), &a.stop, a.b.ledger)
+	a.seams = a.policies()
+	return nil
+}
+
+// limits are those of the task, with its model's price.
+func (a *attempt) limits() policy.Limits {
+	f := &a.task.Finish
+	l := policy.Limits{Limits: f.Limits, WrapUp: f.OnLimit == task.OnLimitWrapUp, MaxTokens: maxTokens(&a.task.Model)}
+	if p := a.task.Model.Price; p != nil {
+		l.Price = *p
+	}
+	if a.output != nil {
+		l.WrapTools = a.output.Tools()
+	}
+	return l
+}
+
+// account is what the history has used already.
+func (a *attempt) account() policy.Account {
+	return policy.Account{Turns: a.history.Turn(), ToolCalls: a.calls, Usage: a.history.Usage()}
+}
+
+// policies are the seams of the task, in the order in which they are asked.
+func (a *attempt) policies() []policy.Policy {
+	ps := []policy.Policy{
+		a.limiter.Policy(),
+		a.clock.Policy(),
+		policy.NewPermissions(a.task.Permissions, &a.stop).Policy(),
+		a.tools.Policy(),
+		a.conversation.Policy(),
+		policy.RepeatedCalls(a.task.Finish.Limits.RepeatedCall, &a.stop),
+	}
+	if a.output != nil {
+		ps = append(ps, a.output.Policy())
+	}
+	return append(ps, a.checks.Policy())
+}
+
+// maxTokens is the bound on one answer that the task gives the endpoint.
+func maxTokens(m *task.Model) int64 {
+	var params struct {
+		MaxTokens           int64 `json:"max_tokens"`
+		MaxCompletionTokens int64 `json:"max_completion_tokens"`
+	}
+	if json.Unmarshal(m.Params, &params) != nil {
+		return 0
+	}
+	return cmp.Or(params.MaxCompletionTokens, params.MaxTokens)
 }

@@ -33,7 +33,7 @@ type Result struct {
 	CostUSD    float64       `json:"costUsd"`
 	DurationMs int64         `json:"durationMs"`
 	Transcript string        `json:"transcript,omitempty"` // path, relative to the output folder
-	Digest     string        `json:"digest,omitempty"`     // of the transcript's last seal
+	Digest     string        `json:"digest,omitempty"`     // of the transcript, all of its bytes
 	TaskDigest string        `json:"taskDigest,omitempty"` // of the resolved task
 	File       string        `json:"file,omitempty"`       // the task file
 

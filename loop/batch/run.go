@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -32,6 +33,7 @@ func (a *attempt) run(ctx context.Context, i int) error {
 	c := a.config(id)
 	out, runErr := loop.Run(ctx, c, a.history, a.prompt(i)...)
 	a.judge(ctx, out, runErr)
+	a.last = lastText(out.New)
 	sealErr := a.seal(id, out)
 	showErr := a.stream.own(AgentSettled, settledBody{Aborted: ctx.Err() != nil})
 	return errors.Join(sealErr, showErr)
@@ -59,7 +61,7 @@ func (a *attempt) beginRun(resumed bool) (id string, err error) {
 	host, _ := os.Hostname() // unknown is fine: it only helps people
 	err = a.note(transcript.CustomRun, transcript.Run{
 		Run: id, Session: a.journal.Session(), Task: a.task.ID, TaskDigest: a.task.Digest(),
-		Model: modelName(m), Provider: m.Provider, BaseURL: m.BaseURL, Params: m.Params,
+		Model: modelName(m), Provider: m.Provider, BaseURL: provider.BaseURL(m), Params: m.Params,
 		ToolExecution: cmp.Or(a.task.Execution.Mode, task.Parallel), Resumed: resumed,
 		PID: os.Getpid(), Host: host,
 	})
@@ -112,6 +114,16 @@ func isEmpty(ms []transcript.Message) bool {
 	return true
 }
 
+// lastText is the text of the last answer.
+func lastText(ms []transcript.Message) string {
+	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].Role == transcript.Assistant {
+			return ms[i].Text()
+		}
+	}
+	return ""
+}
+
 // seal ends a run in the transcript: nothing before it can be changed after
 // without breaking its digest.
 func (a *attempt) seal(run string, out loop.Outcome) error {
@@ -127,11 +139,9 @@ func (a *attempt) seal(run string, out loop.Outcome) error {
 		Run: run, Session: a.journal.Session(), Status: string(cmp.Or(status, policy.OK)), Reason: reason,
 		Turns: out.Turns, Usage: usage,
 	}
-	digest, err := a.journal.Seal(e, end)
-	if err != nil {
+	if _, err := a.journal.Seal(e, end); err != nil {
 		return err
 	}
-	a.sealed = digest
 	a.history.Apply(e)
 	return nil
 }

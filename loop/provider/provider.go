@@ -2,10 +2,15 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/openai"
 	"github.com/turnlog/turnlog/loop/provider/scripted"
 	"github.com/turnlog/turnlog/loop/task"
 )
@@ -16,9 +21,10 @@ type Provider struct {
 	New  func(*Pool, *task.Task) (loop.Model, error)
 }
 
-// Table lists the providers. A provider is added here and nowhere else.
+// Table lists the providers. One is added here and nowhere else.
 func Table() []Provider {
 	return []Provider{
+		{task.OpenAI, newOpenAI},
 		{task.Scripted, newScripted},
 	}
 }
@@ -32,8 +38,18 @@ func Names() []string {
 	return names
 }
 
-// Pool is what the models of one process share.
-type Pool struct{}
+// Pool is what the models of one process share: connections to an endpoint
+// and its rate. The zero value is an empty pool.
+type Pool struct {
+	mu         sync.Mutex
+	limiters   map[string]*openai.Limiter
+	transports map[transportKey]http.RoundTripper
+}
+
+type transportKey struct {
+	baseURL  string
+	timeouts task.Timeouts
+}
 
 // New makes the model of a task. The endpoint is not contacted.
 func (p *Pool) New(t *task.Task) (loop.Model, error) {
@@ -51,4 +67,98 @@ func newScripted(_ *Pool, t *task.Task) (loop.Model, error) {
 		return nil, err
 	}
 	return scripted.New(responses), nil
+}
+
+// The endpoint of a model that names none, and the variables that stand in for
+// it and its key.
+const (
+	defaultBaseURL = "https://api.openai.com/v1"
+	baseURLEnv     = "OPENAI_BASE_URL"
+	apiKeyEnv      = "OPENAI_API_KEY"
+)
+
+// KeyEnv is the environment variable that holds the key of a model, "" if it
+// needs none. A key is never sent to an address that a task file names unless
+// the file names the key too.
+func KeyEnv(m *task.Model) string {
+	if m.Provider == task.OpenAI && m.APIKeyEnv == "" && m.BaseURL == "" && len(m.APIKeyCommand) == 0 {
+		return apiKeyEnv
+	}
+	return m.APIKeyEnv
+}
+
+// BaseURL is the address of a model's endpoint, "" if it has none.
+func BaseURL(m *task.Model) string {
+	if m.Provider != task.OpenAI {
+		return ""
+	}
+	return cmp.Or(m.BaseURL, os.Getenv(baseURLEnv), defaultBaseURL)
+}
+
+func newOpenAI(p *Pool, t *task.Task) (loop.Model, error) {
+	m := &t.Model
+	c := openai.Config{
+		BaseURL: BaseURL(m), Model: m.Name, Params: m.Params, Thinking: m.Thinking,
+		Timeouts: openai.Timeouts{
+			Connect: m.Timeouts.Connect, FirstToken: m.Timeouts.FirstToken,
+			Idle: m.Timeouts.Idle, Request: m.Timeouts.Request,
+		},
+		Retry: openai.RetryPolicy{
+			Attempts: m.Retry.Attempts, Initial: m.Retry.Initial,
+			Max: m.Retry.Max, RetryAfterMax: m.Retry.RetryAfterMax,
+		},
+		Limiter: p.limiter(m),
+	}
+	if m.Price != nil {
+		c.Price = openai.Price(*m.Price)
+	}
+	switch {
+	case len(m.APIKeyCommand) > 0:
+		c.APIKey = openai.KeyFromCommand(m.APIKeyCommand...)
+	case KeyEnv(m) != "":
+		c.APIKey = openai.KeyFromEnv(KeyEnv(m))
+	}
+	c.Transport = p.transport(m, c.Timeouts)
+	return openai.New(c)
+}
+
+// limiter is the one of an endpoint. Its rate is that of the first task that
+// names the endpoint: a batch has one rate, whoever asks.
+func (p *Pool) limiter(m *task.Model) *openai.Limiter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.limiters == nil {
+		p.limiters = map[string]*openai.Limiter{}
+	}
+	url := BaseURL(m)
+	l := p.limiters[url]
+	if l == nil {
+		l = openai.NewLimiter(openai.Rate(m.Rate))
+		p.limiters[url] = l
+	}
+	return l
+}
+
+func (p *Pool) transport(m *task.Model, t openai.Timeouts) http.RoundTripper {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.transports == nil {
+		p.transports = map[transportKey]http.RoundTripper{}
+	}
+	key := transportKey{BaseURL(m), m.Timeouts}
+	if p.transports[key] == nil {
+		p.transports[key] = openai.NewTransport(t)
+	}
+	return p.transports[key]
+}
+
+// Close drops idle connections.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.transports {
+		if idle, ok := t.(interface{ CloseIdleConnections() }); ok {
+			idle.CloseIdleConnections()
+		}
+	}
 }

@@ -19,8 +19,9 @@ import (
 // remains. So a limit is not a number that is noticed after it was passed.
 type Limits struct {
 	task.Limits
-	WrapUp    bool  // the last request that fits has no tools and asks for the answer
-	MaxTokens int64 // of one answer, as the task asks for it; 0 leaves it to the endpoint
+	WrapUp    bool        // the last request that fits asks for the answer and has no tools
+	WrapTools []loop.Tool // but these
+	MaxTokens int64       // of one answer, as the task asks for it; 0 leaves it to the endpoint
 	Price     task.Price
 }
 
@@ -121,9 +122,9 @@ func (l *Limiter) prepareNextTurn(context.Context, loop.Turn) (loop.TurnUpdate, 
 		return loop.TurnUpdate{}, nil
 	}
 	l.wrapping = true
-	const text = "A limit of this task is reached: this is your last turn, and it has no tools. Answer now with what you have."
+	const text = "A limit of this task is reached, this is your last turn: no more tools. Give the answer now, with what you have."
 	return loop.TurnUpdate{
-		Tools:    []loop.Tool{},
+		Tools:    append([]loop.Tool{}, l.limits.WrapTools...),
 		Messages: []transcript.Message{transcript.UserText(text)},
 	}, nil
 }

@@ -43,6 +43,13 @@ func (s *Stop) Set(status Status, reason string) {
 	}
 }
 
+// Replace sets the status whatever it was.
+func (s *Stop) Replace(status Status, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status, s.reason = status, reason
+}
+
 // Status is "" until Set was called.
 func (s *Stop) Status() (Status, string) {
 	s.mu.Lock()

@@ -14,7 +14,16 @@ import (
 type ToolSet struct {
 	current []loop.Tool
 	waiting []ToolChange
+	servers []Server
 	seen    progress
+}
+
+// Server is a source of tools that may change its list.
+type Server interface {
+	Name() string
+	Changed() bool
+	Refresh(context.Context) error
+	Tools() []loop.Tool
 }
 
 // ToolChange is a change whose tools are ready to run.
@@ -29,6 +38,11 @@ func NewToolSet(tools []loop.Tool, changes []ToolChange) *ToolSet {
 	return &ToolSet{current: tools, waiting: slices.Clone(changes)}
 }
 
+// Follow takes over the list of a server whenever it changes. The loop declares
+// the difference before the next request; calls of what is gone are answered
+// with an error.
+func (s *ToolSet) Follow(server Server) { s.servers = append(s.servers, server) }
+
 // Current returns the tools that a run has now.
 func (s *ToolSet) Current() []loop.Tool { s.apply(); return s.current }
 
@@ -36,13 +50,27 @@ func (s *ToolSet) Current() []loop.Tool { s.apply(); return s.current }
 func (s *ToolSet) Policy() Policy {
 	return Policy{
 		Observe: func(e loop.Event) { s.seen.observe(e) },
-		PrepareNextTurn: func(context.Context, loop.Turn) (loop.TurnUpdate, error) {
-			if !s.apply() {
+		PrepareNextTurn: func(ctx context.Context, _ loop.Turn) (loop.TurnUpdate, error) {
+			refreshed := s.refresh(ctx)
+			if !s.apply() && !refreshed {
 				return loop.TurnUpdate{}, nil
 			}
 			return loop.TurnUpdate{Tools: s.current}, nil
 		},
 	}
+}
+
+// refresh asks the servers that announced another list for it. One that does
+// not answer keeps the list it had: its calls will say what is wrong.
+func (s *ToolSet) refresh(ctx context.Context) (changed bool) {
+	for _, server := range s.servers {
+		if !server.Changed() || server.Refresh(ctx) != nil {
+			continue
+		}
+		change := ToolChange{Add: server.Tools(), Remove: []string{"mcp__" + server.Name() + "__*"}}
+		s.current, changed = changeTools(s.current, change), true
+	}
+	return changed
 }
 
 // Restore counts the turns and the tool results that were before this process.
