@@ -73,7 +73,7 @@ func step() value[Step] {
 	}.value(Step{})
 	short := assertedTool()
 	return value[Step]{
-		schema: &schema{AnyOf: []*schema{short.schema, long.schema}},
+		schema: &schemaNode{AnyOf: []*schemaNode{short.schema, long.schema}},
 		decode: func(d *decoder, n *yaml.Node) (Step, bool) {
 			if n.Kind == yaml.MappingNode {
 				return long.decode(d, n)
@@ -210,7 +210,7 @@ func baselineTable() object[Baseline] {
 // regex is a regular expression in Go's syntax.
 func regex() value[string] {
 	return value[string]{
-		schema: &schema{Type: "string", MinLength: 1},
+		schema: &schemaNode{Type: "string", MinLength: 1},
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			s, ok := filled().decode(d, n)
 			if !ok {

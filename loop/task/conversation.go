@@ -63,7 +63,7 @@ func steeringTable() object[Steering] {
 func steering() value[Steering] {
 	short, long := list(message()), steeringTable().value(Steering{})
 	return value[Steering]{
-		schema: &schema{AnyOf: []*schema{short.schema, long.schema}},
+		schema: &schemaNode{AnyOf: []*schemaNode{short.schema, long.schema}},
 		decode: func(d *decoder, n *yaml.Node) (Steering, bool) {
 			if n.Kind != yaml.SequenceNode {
 				return long.decode(d, n)
@@ -85,7 +85,7 @@ func message() value[Message] {
 	}
 	short, long := filled(), table.value(Message{})
 	return value[Message]{
-		schema: &schema{AnyOf: []*schema{short.schema, long.schema}},
+		schema: &schemaNode{AnyOf: []*schemaNode{short.schema, long.schema}},
 		decode: func(d *decoder, n *yaml.Node) (Message, bool) {
 			if n.Kind == yaml.MappingNode {
 				return long.decode(d, n)
@@ -121,7 +121,7 @@ func when() value[When] {
 // toolName is the name of a tool that the task has at some time.
 func toolName() value[string] {
 	return value[string]{
-		schema: &schema{Type: "string", MinLength: 1},
+		schema: &schemaNode{Type: "string", MinLength: 1},
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			name, ok := filled().decode(d, n)
 			if ok {

@@ -10,12 +10,13 @@ import (
 // decoder reads values out of the tree of one file, for one task at a time.
 type decoder struct {
 	*problems
-	doc    *document
-	tables *tables
-	opts   *Options
-	scope  scope
-	models map[string]*yaml.Node // the mapping called models
-	budget *yaml.Node            // batch, if it bounds the cost
+	doc     *document
+	tables  *tables
+	opts    *Options
+	scope   scope
+	models  map[string]*yaml.Node // the mapping called models
+	schemas map[string]error      // JSON Schemas that were compiled, with what is wrong with them
+	budget  *yaml.Node            // batch, if it bounds the cost
 
 	// Of the task at hand.
 	after     []func()         // checks that need the whole task
@@ -35,10 +36,11 @@ type tables struct {
 	program   object[Program]
 	mcp       object[MCP]
 	assertion object[Assertion]
+	answer    object[answer]
 }
 
 func newTables() *tables {
-	return &tables{fileTable(), taskTable(), modelTable(), programTable(), mcpTable(), assertionTable()}
+	return &tables{fileTable(), taskTable(), modelTable(), programTable(), mcpTable(), assertionTable(), answerTable()}
 }
 
 // later runs a check when everything was read.

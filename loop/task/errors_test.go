@@ -49,6 +49,10 @@ func TestErrors(t *testing.T) {
 			`4:9: run has {tga}, which is no parameter of x (did you mean "tag"?)`,
 		},
 		{"parameters of no object", "tools: [{ name: x, description: x, parameters: { type: array }, run: [./x] }]", `4:48: parameters need type: object, as arguments are one`},
+		{
+			"parameters that are no schema", "tools: [{ name: x, description: x, parameters: { type: object, properties: { a: { type: strnig } } }, run: [./x] }]",
+			`4:89: "strnig" is not possible in a JSON Schema here`,
+		},
 		{"program without run", "tools: [{ name: x, description: x }]", `4:9: a program as a tool needs the key "run"`},
 		{"mcp with both", "tools: [{ mcp: x, command: [a], url: \"http://a/\" }]", `4:9: an MCP server needs either command or url`},
 		{"both prompts", "prompts: [a]", `1:1: prompt and prompts: one of them`},
@@ -109,8 +113,11 @@ func TestErrors(t *testing.T) {
 		},
 		{
 			"response", "\nversion: 1\nmodel: { provider: scripted, responses: [{ txt: a }, { calls: [{ nam: b }] }] }\nprompt: a\n",
-			`3:44: unknown key "txt" in a response (did you mean "text"?)` + "\n" + `3:64: a call needs a name` + "\n" + `3:66: unknown key "nam" in a call (did you mean "name"?)`,
+			`3:44: unknown key "txt" in a response (did you mean "text"?)` + "\n" + `3:66: unknown key "nam" in a call (did you mean "name"?)`,
 		},
+		{"content block", "\nversion: 1\nmodel: { provider: scripted, responses: [{ content: [{ type: txt }] }] }\nprompt: a\n", `3:62: unknown value "txt" (did you mean "text"?)`},
+		{"both forms of a response", "\nversion: 1\nmodel: { provider: scripted, responses: [{ text: a, content: [] }] }\nprompt: a\n", `3:42: a response has either content, or text, thinking and calls`},
+		{"number as text of a response", "\nversion: 1\nmodel: { provider: scripted, responses: [{ text: 42 }] }\nprompt: a\n", `3:50: want a text, found the number 42 (write it in quotes)`},
 		{"cost without price", "\nversion: 1\nmodel: { provider: openai, name: a }\nprompt: a\nfinish: { limits: { cost_usd: 1 } }\n", `5:9: the limit cost_usd needs a price of the model (give the model a price: { input: …, output: … })`},
 		{"literal key", "\nversion: 1\nmodel: { provider: openai, name: a, api_key: sk-123 }\nprompt: a\n", `3:37: api_key: a task file holds no secrets (name an environment variable: api_key_env, headers_env)`},
 		{"password in an address", "\nversion: 1\nmodel: { provider: openai, name: a, base_url: \"https://u:p@h/v1\" }\nprompt: a\n", `3:8: base_url: want http:// or https:// and a host, without a password`},

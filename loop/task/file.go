@@ -16,7 +16,7 @@ const maxText = 4 << 20
 // fileText reads a path, relative to the task file, and gives the file's text.
 func fileText() value[string] {
 	return value[string]{
-		schema: &schema{Type: "string", MinLength: 1},
+		schema: &schemaNode{Type: "string", MinLength: 1},
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			path, ok := filled().decode(d, n)
 			if !ok {

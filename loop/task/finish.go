@@ -144,31 +144,3 @@ func (d *decoder) needPrice(n *yaml.Node, what string) {
 		}
 	})
 }
-
-// schemaOrFile is a JSON Schema in place or in a file. A mapping whose only
-// key is file is no schema: it has no keyword of that name.
-func schemaOrFile() value[json.RawMessage] {
-	file := object[string]{
-		name: "schema",
-		keys: []key[string]{to("file", fileText(), func(s *string) *string { return s }, "File with the JSON Schema.").must()},
-	}.value("")
-	inline := objectJSON()
-	return value[json.RawMessage]{
-		schema: &schema{AnyOf: []*schema{file.schema, inline.schema}},
-		decode: func(d *decoder, n *yaml.Node) (json.RawMessage, bool) {
-			if n.Kind != yaml.MappingNode || len(n.Content) != 2 || n.Content[0].Value != "file" {
-				return inline.decode(d, n)
-			}
-			text, ok := file.decode(d, n)
-			if !ok {
-				return nil, false
-			}
-			var top map[string]json.RawMessage
-			if err := json.Unmarshal([]byte(text), &top); err != nil {
-				d.at(n, "", "the file is no JSON object: %s", oneLine(err.Error()))
-				return nil, false
-			}
-			return json.RawMessage(text), true
-		},
-	}
-}

@@ -11,7 +11,7 @@ import (
 // digits, expressions expanded.
 func anyJSON() value[json.RawMessage] {
 	return value[json.RawMessage]{
-		schema: &schema{},
+		schema: &schemaNode{},
 		decode: func(d *decoder, n *yaml.Node) (json.RawMessage, bool) {
 			var out bytes.Buffer
 			ok := d.writeJSON(&out, n)
@@ -23,7 +23,7 @@ func anyJSON() value[json.RawMessage] {
 // objectJSON reads a mapping as JSON.
 func objectJSON() value[json.RawMessage] {
 	return value[json.RawMessage]{
-		schema: &schema{Type: "object"},
+		schema: &schemaNode{Type: "object"},
 		decode: func(d *decoder, n *yaml.Node) (json.RawMessage, bool) {
 			if n.Kind != yaml.MappingNode {
 				d.at(n, "", "want a mapping, found %s", kindName(n))

@@ -9,7 +9,7 @@ import (
 // value is one kind of value of a task file: how to read it and what the JSON
 // Schema says of it. Both stand in one place so that they cannot drift apart.
 type value[V any] struct {
-	schema *schema
+	schema *schemaNode
 	decode func(d *decoder, n *yaml.Node) (V, bool) // false: reported, or not known yet
 }
 
@@ -18,7 +18,7 @@ type key[T any] struct {
 	name     string
 	doc      string
 	required bool
-	schema   *schema
+	schema   *schemaNode
 	set      func(d *decoder, n *yaml.Node, t *T)
 }
 
@@ -135,7 +135,7 @@ func isExtension(name string) bool { return len(name) > 2 && name[:2] == "x-" }
 // error, not a list of one.
 func list[V any](v value[V]) value[[]V] {
 	return value[[]V]{
-		schema: &schema{Type: "array", Items: v.schema},
+		schema: &schemaNode{Type: "array", Items: v.schema},
 		decode: func(d *decoder, n *yaml.Node) ([]V, bool) {
 			if n.Kind != yaml.SequenceNode {
 				d.at(n, "", "want a list, found %s", kindName(n))
@@ -183,7 +183,7 @@ func pointer[V any](v value[V]) value[*V] {
 // mapOf reads a mapping with free keys, in file order, into a map.
 func mapOf[V any](v value[V]) value[map[string]V] {
 	return value[map[string]V]{
-		schema: &schema{Type: "object", AdditionalProperties: v.schema},
+		schema: &schemaNode{Type: "object", AdditionalProperties: v.schema},
 		decode: func(d *decoder, n *yaml.Node) (map[string]V, bool) {
 			if n.Kind != yaml.MappingNode {
 				d.at(n, "", "want a mapping, found %s", kindName(n))

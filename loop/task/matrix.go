@@ -46,7 +46,7 @@ func matrixTable() object[matrix] {
 func axes() value[[]axis] {
 	values := nonEmpty(list(anyScalar()))
 	return value[[]axis]{
-		schema: &schema{Type: "object", AdditionalProperties: &schema{AnyOf: []*schema{values.schema, ref("expression")}}, MinProperties: 1},
+		schema: &schemaNode{Type: "object", AdditionalProperties: &schemaNode{AnyOf: []*schemaNode{values.schema, ref("expression")}}, MinProperties: 1},
 		decode: func(d *decoder, n *yaml.Node) ([]axis, bool) {
 			if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 				d.at(n, "write axes: { model: [a, b] }", "axes is a mapping of names to lists, found %s", kindName(n))
@@ -92,7 +92,7 @@ func (d *decoder) axisValues(n *yaml.Node, values value[[]scalar]) ([]scalar, bo
 // anyScalarText is a text, number or boolean as its text.
 func anyScalarText() value[string] {
 	return value[string]{
-		schema: &schema{},
+		schema: &schemaNode{},
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			s, ok := anyScalar().decode(d, n)
 			return s.text, ok

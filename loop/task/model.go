@@ -186,7 +186,7 @@ func isHTTP(s string) bool {
 // model is a model in place or the name of one of models.
 func model() value[Model] {
 	return value[Model]{
-		schema: &schema{AnyOf: []*schema{{Type: "string", MinLength: 1}, ref("model")}},
+		schema: &schemaNode{AnyOf: []*schemaNode{{Type: "string", MinLength: 1}, ref("model")}},
 		decode: func(d *decoder, n *yaml.Node) (Model, bool) {
 			m, ok := d.chosenModel(n)
 			d.used = m

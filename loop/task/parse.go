@@ -104,7 +104,7 @@ func Parse(name string, data []byte, o Options) (*File, error) {
 	if doc == nil {
 		return nil, p.err()
 	}
-	d := &decoder{problems: p, doc: doc, opts: &o, tables: newTables()}
+	d := &decoder{problems: p, doc: doc, opts: &o, tables: newTables(), schemas: map[string]error{}}
 	h, ok := d.header()
 	if !ok {
 		return nil, p.err()
@@ -151,7 +151,6 @@ func readFile(path string) ([]byte, error) {
 
 // header is what a file says about all its tasks.
 type header struct {
-	version      int
 	name         string
 	matrix       matrix
 	batch        Batch
@@ -166,11 +165,11 @@ func fileTable() object[header] {
 		name: "the task",
 		keys: []key[header]{
 			{
-				name: "version", required: true, schema: &schema{Const: Version}, doc: "Major version of the format.",
+				name: "version", required: true, schema: &schemaNode{Const: Version}, doc: "Major version of the format.",
 				set: func(*decoder, *yaml.Node, *header) {},
 			}, // read by checkVersion
 			{
-				name: "vars", schema: &schema{Type: "object", AdditionalProperties: variableTable().objectSchema()}, doc: "Variables, ${{ vars.name }}, set by --var and --vars.",
+				name: "vars", schema: &schemaNode{Type: "object", AdditionalProperties: variableTable().objectSchema()}, doc: "Variables, ${{ vars.name }}, set by --var and --vars.",
 				set: func(d *decoder, n *yaml.Node, _ *header) { d.vars(n) },
 			},
 			to("name", filled(), func(h *header) *string { return &h.name }, "Name of the task; default: the name of the file without its extension."),

@@ -149,16 +149,17 @@ func TestUniqueKnowsAttempts(t *testing.T) {
 }
 
 func TestHostileFiles(t *testing.T) {
-	bomb := "x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+	var bomb strings.Builder
+	bomb.WriteString("x-a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n")
 	for c := 'b'; c < 'k'; c++ {
-		bomb += fmt.Sprintf("x-%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", c-1), 10), ", "))
+		bomb.WriteString(fmt.Sprintf("x-%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", c-1), 10), ", ")))
 	}
 	var keys strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&keys, "k%d: 1\n", i)
 	}
 	tests := []struct{ name, yaml, want string }{
-		{"alias bomb", bomb, "more than 200000 values"},
+		{"alias bomb", bomb.String(), "more than 200000 values"},
 		{"many keys", keys.String(), "a mapping of 50000 keys"},
 		{"deep", "x-a: " + strings.Repeat("[", 500) + strings.Repeat("]", 500), "nested deeper"},
 		{"large", strings.Repeat("# comment\n", 200_000), "the file has 2000000 bytes"},

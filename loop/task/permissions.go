@@ -63,10 +63,10 @@ func permissionsTable() object[Permissions] {
 // permission is a tool, or a mapping of a tool to a pattern for an argument.
 func permission() value[Permission] {
 	return value[Permission]{
-		schema: &schema{AnyOf: []*schema{
+		schema: &schemaNode{AnyOf: []*schemaNode{
 			{Type: "string", MinLength: 1},
-			{Type: "object", MinProperties: 1, MaxProperties: 1, AdditionalProperties: &schema{
-				Type: "object", MinProperties: 1, MaxProperties: 1, AdditionalProperties: &schema{Type: "string", MinLength: 1},
+			{Type: "object", MinProperties: 1, MaxProperties: 1, AdditionalProperties: &schemaNode{
+				Type: "object", MinProperties: 1, MaxProperties: 1, AdditionalProperties: &schemaNode{Type: "string", MinLength: 1},
 			}},
 		}},
 		decode: decodePermission,

@@ -111,7 +111,7 @@ func (s scalar) describe() string {
 
 // text is any text, the empty one too.
 func text() value[string] {
-	return value[string]{schema: &schema{Type: "string"}, decode: decodeText}
+	return value[string]{schema: &schemaNode{Type: "string"}, decode: decodeText}
 }
 
 func decodeText(d *decoder, n *yaml.Node) (string, bool) {
@@ -136,7 +136,7 @@ func decodeText(d *decoder, n *yaml.Node) (string, bool) {
 // filled is a text that is not blank.
 func filled() value[string] {
 	return value[string]{
-		schema: &schema{Type: "string", MinLength: 1},
+		schema: &schemaNode{Type: "string", MinLength: 1},
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			s, ok := decodeText(d, n)
 			if ok && strings.TrimSpace(s) == "" {
@@ -152,7 +152,7 @@ func filled() value[string] {
 func matching(pattern, what string) value[string] {
 	shape := regexp.MustCompile(pattern)
 	return value[string]{
-		schema: orExpression(&schema{Type: "string", Pattern: pattern}),
+		schema: orExpression(&schemaNode{Type: "string", Pattern: pattern}),
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			s, ok := decodeText(d, n)
 			if ok && !shape.MatchString(s) {
@@ -171,7 +171,7 @@ func oneOf[S ~string](words ...S) value[S] {
 		names[i] = string(w)
 	}
 	return value[S]{
-		schema: orExpression(&schema{Enum: names}),
+		schema: orExpression(&schemaNode{Enum: names}),
 		decode: func(d *decoder, n *yaml.Node) (S, bool) {
 			s, ok := decodeText(d, n)
 			if ok && !slices.Contains(names, s) {
@@ -186,7 +186,7 @@ func oneOf[S ~string](words ...S) value[S] {
 // boolean is true or false.
 func boolean() value[bool] {
 	return value[bool]{
-		schema: orExpression(&schema{Type: "boolean"}),
+		schema: orExpression(&schemaNode{Type: "boolean"}),
 		decode: func(d *decoder, n *yaml.Node) (bool, bool) {
 			s, ok := d.scalar(n, "true or false")
 			if !ok {
@@ -204,7 +204,7 @@ func boolean() value[bool] {
 // integer is a whole number within bounds.
 func integer(least, most int) value[int] {
 	return value[int]{
-		schema: orExpression(&schema{Type: "integer", Minimum: bound(least), Maximum: bound(most)}),
+		schema: orExpression(&schemaNode{Type: "integer", Minimum: new(least), Maximum: new(most)}),
 		decode: func(d *decoder, n *yaml.Node) (int, bool) {
 			s, ok := d.scalar(n, "a whole number")
 			if !ok {
@@ -227,7 +227,7 @@ func integer(least, most int) value[int] {
 // signed is any number.
 func signed() value[float64] {
 	return value[float64]{
-		schema: orExpression(&schema{Type: "number"}),
+		schema: orExpression(&schemaNode{Type: "number"}),
 		decode: func(d *decoder, n *yaml.Node) (float64, bool) {
 			s, ok := d.scalar(n, "a number")
 			if !ok {
@@ -245,15 +245,15 @@ func signed() value[float64] {
 
 // number is a number that is not negative.
 func number() value[float64] {
-	return atLeast(&schema{Type: "number", Minimum: bound(0)}, "not negative", func(f float64) bool { return f >= 0 })
+	return atLeast(&schemaNode{Type: "number", Minimum: new(0)}, "not negative", func(f float64) bool { return f >= 0 })
 }
 
 // positive is a number above zero: a bound of 0 would read as no bound.
 func positive() value[float64] {
-	return atLeast(&schema{Type: "number", ExclusiveMinimum: bound(0)}, "above zero", func(f float64) bool { return f > 0 })
+	return atLeast(&schemaNode{Type: "number", ExclusiveMinimum: new(0)}, "above zero", func(f float64) bool { return f > 0 })
 }
 
-func atLeast(s *schema, what string, holds func(float64) bool) value[float64] {
+func atLeast(s *schemaNode, what string, holds func(float64) bool) value[float64] {
 	return value[float64]{
 		schema: orExpression(s),
 		decode: func(d *decoder, n *yaml.Node) (float64, bool) {
@@ -270,7 +270,7 @@ func atLeast(s *schema, what string, holds func(float64) bool) value[float64] {
 // duration is a span of time such as 30s, 2m or 1h30m; never negative or zero.
 func duration() value[time.Duration] {
 	return value[time.Duration]{
-		schema: orExpression(&schema{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`}),
+		schema: orExpression(&schemaNode{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`}),
 		decode: func(d *decoder, n *yaml.Node) (time.Duration, bool) {
 			s, ok := d.scalar(n, "a duration")
 			if !ok {
@@ -313,7 +313,7 @@ func count() value[int64] {
 func amount(what, hint, pattern string, u units) value[int64] {
 	shape := regexp.MustCompile(pattern)
 	return value[int64]{
-		schema: &schema{AnyOf: []*schema{{Type: "integer", Minimum: bound(1)}, {Type: "string", Pattern: pattern}, ref("expression")}},
+		schema: &schemaNode{AnyOf: []*schemaNode{{Type: "integer", Minimum: new(1)}, {Type: "string", Pattern: pattern}, ref("expression")}},
 		decode: func(d *decoder, n *yaml.Node) (int64, bool) {
 			s, ok := d.scalar(n, what)
 			if !ok {

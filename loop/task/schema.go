@@ -5,41 +5,41 @@ import (
 	"encoding/json"
 )
 
-// schema is the part of JSON Schema that describes task files. Fields are
+// schemaNode is the part of JSON Schema that describes task files. Fields are
 // written in this order.
-type schema struct {
-	Schema               string       `json:"$schema,omitempty"`
-	ID                   string       `json:"$id,omitempty"`
-	Title                string       `json:"title,omitempty"`
-	Ref                  string       `json:"$ref,omitempty"`
-	Description          string       `json:"description,omitempty"`
-	Type                 string       `json:"type,omitempty"`
-	Const                any          `json:"const,omitempty"`
-	Enum                 []string     `json:"enum,omitempty"`
-	Pattern              string       `json:"pattern,omitempty"`
-	MinLength            int          `json:"minLength,omitempty"`
-	Minimum              *int         `json:"minimum,omitempty"`
-	ExclusiveMinimum     *int         `json:"exclusiveMinimum,omitempty"`
-	Maximum              *int         `json:"maximum,omitempty"`
-	Items                *schema      `json:"items,omitempty"`
-	MinItems             int          `json:"minItems,omitempty"`
-	Properties           *definitions `json:"properties,omitempty"`
-	PatternProperties    *definitions `json:"patternProperties,omitempty"`
-	AdditionalProperties any          `json:"additionalProperties,omitempty"` // *schema or false
-	MinProperties        int          `json:"minProperties,omitempty"`
-	MaxProperties        int          `json:"maxProperties,omitempty"`
-	Required             []string     `json:"required,omitempty"`
-	AnyOf                []*schema    `json:"anyOf,omitempty"`
-	OneOf                []*schema    `json:"oneOf,omitempty"`
-	Defs                 *definitions `json:"$defs,omitempty"`
+type schemaNode struct {
+	Schema               string        `json:"$schema,omitempty"`
+	ID                   string        `json:"$id,omitempty"`
+	Title                string        `json:"title,omitempty"`
+	Ref                  string        `json:"$ref,omitempty"`
+	Description          string        `json:"description,omitempty"`
+	Type                 string        `json:"type,omitempty"`
+	Const                any           `json:"const,omitempty"`
+	Enum                 []string      `json:"enum,omitempty"`
+	Pattern              string        `json:"pattern,omitempty"`
+	MinLength            int           `json:"minLength,omitempty"`
+	Minimum              *int          `json:"minimum,omitempty"`
+	ExclusiveMinimum     *int          `json:"exclusiveMinimum,omitempty"`
+	Maximum              *int          `json:"maximum,omitempty"`
+	Items                *schemaNode   `json:"items,omitempty"`
+	MinItems             int           `json:"minItems,omitempty"`
+	Properties           *definitions  `json:"properties,omitempty"`
+	PatternProperties    *definitions  `json:"patternProperties,omitempty"`
+	AdditionalProperties any           `json:"additionalProperties,omitempty"` // *schemaNode or false
+	MinProperties        int           `json:"minProperties,omitempty"`
+	MaxProperties        int           `json:"maxProperties,omitempty"`
+	Required             []string      `json:"required,omitempty"`
+	AnyOf                []*schemaNode `json:"anyOf,omitempty"`
+	OneOf                []*schemaNode `json:"oneOf,omitempty"`
+	Defs                 *definitions  `json:"$defs,omitempty"`
 }
 
 // definitions are named schemas in a fixed order.
 type definitions []definition
 
 type definition struct {
-	name string
-	*schema
+	name   string
+	schema *schemaNode
 }
 
 // MarshalJSON writes an object with its keys in order.
@@ -52,40 +52,42 @@ func (l definitions) MarshalJSON() ([]byte, error) {
 		}
 		writeText(&out, one.name)
 		out.WriteByte(':')
-		text, err := json.Marshal(one.schema)
-		if err != nil {
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false) // descriptions are for people
+		if err := enc.Encode(one.schema); err != nil {
 			return nil, err
 		}
-		out.Write(text)
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
 }
 
 // bound is a number in a schema.
-func bound(n int) *int { return &n }
+//
+//go:fix inline
+func bound(n int) *int { return new(n) }
 
 // ref points at one of the named schemas.
-func ref(name string) *schema { return &schema{Ref: "#/$defs/" + name} }
+func ref(name string) *schemaNode { return &schemaNode{Ref: "#/$defs/" + name} }
 
 // orExpression allows an expression where a value is wanted that is no free
 // text.
-func orExpression(s *schema) *schema {
-	return &schema{AnyOf: []*schema{s, ref("expression")}}
+func orExpression(s *schemaNode) *schemaNode {
+	return &schemaNode{AnyOf: []*schemaNode{s, ref("expression")}}
 }
 
 // described is a copy with a description.
-func (s *schema) described(doc string) *schema {
+func (s *schemaNode) described(doc string) *schemaNode {
 	c := *s
 	c.Description = doc
 	return &c
 }
 
 // objectSchema describes a table.
-func (o object[T]) objectSchema() *schema {
-	s := &schema{
+func (o object[T]) objectSchema() *schemaNode {
+	s := &schemaNode{
 		Type:                 "object",
-		PatternProperties:    &definitions{{"^x-", &schema{Description: "Kept and ignored."}}},
+		PatternProperties:    &definitions{{"^x-", &schemaNode{Description: "Kept and ignored."}}},
 		AdditionalProperties: false,
 	}
 	var properties definitions
@@ -105,7 +107,7 @@ func (o object[T]) objectSchema() *schema {
 func Schema() []byte {
 	files, tasks := fileTable().objectSchema(), taskTable().objectSchema()
 	properties := append(*files.Properties, *tasks.Properties...)
-	root := &schema{
+	root := &schemaNode{
 		Schema:               "https://json-schema.org/draft/2020-12/schema",
 		Title:                "turnlog task file",
 		Type:                 "object",
@@ -113,10 +115,11 @@ func Schema() []byte {
 		PatternProperties:    files.PatternProperties,
 		AdditionalProperties: false,
 		Required:             append(files.Required, tasks.Required...),
-		OneOf:                []*schema{{Required: []string{"prompt"}}, {Required: []string{"prompts"}}},
+		OneOf:                []*schemaNode{{Required: []string{"prompt"}}, {Required: []string{"prompts"}}},
 		Defs: &definitions{
-			{"expression", &schema{Type: "string", Pattern: `\$\{\{.*\}\}`, Description: "Expanded before anything starts: ${{ vars.x }} ${{ env.NAME }} ${{ env.NAME ?? 'default' }} ${{ matrix.x }} ${{ task.id }} ${{ batch.id }}"}},
+			{"expression", &schemaNode{Type: "string", Pattern: `\$\{\{.*\}\}`, Description: "Expanded before anything starts: ${{ vars.x }} ${{ env.NAME }} ${{ env.NAME ?? 'default' }} ${{ matrix.x }} ${{ task.id }} ${{ batch.id }}"}},
 			{"model", modelTable().objectSchema()},
+			{"response", answerTable().objectSchema()},
 			{"tool", toolSchema()},
 			{"assertion", oneKey(assertionTable().objectSchema())},
 		},
@@ -132,20 +135,20 @@ func Schema() []byte {
 }
 
 // oneKey says that exactly one of the keys is there.
-func oneKey(s *schema) *schema {
+func oneKey(s *schemaNode) *schemaNode {
 	s.MinProperties, s.MaxProperties = 1, 1
 	return s
 }
 
 // toolSchema lists the shapes of a tool.
-func toolSchema() *schema {
+func toolSchema() *schemaNode {
 	var settings definitions
 	for _, name := range builtins {
 		settings = append(settings, definition{name, builtinTable(name).objectSchema()})
 	}
-	return &schema{AnyOf: []*schema{
+	return &schemaNode{AnyOf: []*schemaNode{
 		{Type: "string", MinLength: 1, Description: "A built-in tool: read write edit ls find grep bash. In add also the name of a tool that was removed."},
-		oneKey(&schema{Type: "object", Description: "A built-in tool with settings.", Properties: &settings, AdditionalProperties: false}),
+		oneKey(&schemaNode{Type: "object", Description: "A built-in tool with settings.", Properties: &settings, AdditionalProperties: false}),
 		programTable().objectSchema().described("A program as a tool."),
 		mcpTable().objectSchema().described("The tools of an MCP server."),
 	}}

@@ -2,109 +2,96 @@ package task
 
 import (
 	"encoding/json"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 )
 
-// responseKeys are the keys of one answer of a scripted model: the whole form
-// with content, and the short one with text and calls. What they mean is for
-// loop/provider/scripted; here only a misspelt one is caught, since there it
-// would be an answer that lacks something.
-var responseKeys = []struct{ name, doc string }{
-	{"text", "Text of the answer; short for a text block."},
-	{"thinking", "Thinking before it; short for a thinking block."},
-	{"calls", "Tool calls after it; short for toolCall blocks."},
-	{"content", "The content blocks themselves."},
-	{"stopReason", "Default: toolUse with a call, else stop."},
-	{"errorMessage", "Text of an answer that failed."},
-	{"usage", "Tokens that the answer reports."},
-	{"noStart", "The stream has no start event."},
-	{"noEnd", "The stream ends without its last event."},
-	{"ignoreAbort", "The stream goes on after an abort."},
-	{"throw", "The model cannot be asked at all, with this text."},
+// answer is one response of a scripted model: the whole form with content, or
+// the short one with text, thinking and calls. The response is handed on as
+// JSON, and loop/provider/scripted says what it means; it is read here so that
+// a mistake has a line and does not show in the middle of a run.
+type answer struct {
+	content                    []json.RawMessage
+	text, thinking             string
+	calls                      []answerCall
+	stopReason, failure, throw string
+	usage                      json.RawMessage
+	noStart, noEnd, deaf       bool
 }
 
-// callKeys are the keys of one of calls.
-var callKeys = []struct{ name, doc string }{
-	{"name", "The tool."},
-	{"arguments", "Its arguments; default none."},
-	{"id", "Id of the call; default: a new one."},
+type answerCall struct {
+	name, id  string
+	arguments json.RawMessage
 }
 
-// response is one answer of a scripted model, kept as JSON.
-func response() value[json.RawMessage] {
+func answerTable() object[answer] {
+	return object[answer]{
+		name: "a response",
+		keys: []key[answer]{
+			to("text", text(), func(a *answer) *string { return &a.text }, "Text of the answer; short for a text block."),
+			to("thinking", text(), func(a *answer) *string { return &a.thinking }, "Thinking before it; short for a thinking block."),
+			to("calls", list(answerCallTable().value(answerCall{})), func(a *answer) *[]answerCall { return &a.calls }, "Tool calls after it; short for toolCall blocks."),
+			to("content", list(block()), func(a *answer) *[]json.RawMessage { return &a.content }, "The content blocks themselves, as in a transcript; chunks are the deltas of a block."),
+			to("stopReason", filled(), func(a *answer) *string { return &a.stopReason }, "Default: toolUse with a call, else stop."),
+			to("errorMessage", text(), func(a *answer) *string { return &a.failure }, "Text of an answer that failed."),
+			to("usage", objectJSON(), func(a *answer) *json.RawMessage { return &a.usage }, "Tokens that the answer reports: input, output, cacheRead, cacheWrite, totalTokens."),
+			to("noStart", boolean(), func(a *answer) *bool { return &a.noStart }, "The stream has no start event."),
+			to("noEnd", boolean(), func(a *answer) *bool { return &a.noEnd }, "The stream ends without its last event."),
+			to("ignoreAbort", boolean(), func(a *answer) *bool { return &a.deaf }, "The stream goes on after an abort."),
+			to("throw", text(), func(a *answer) *string { return &a.throw }, "The model cannot be asked at all, with this text."),
+		},
+		check: func(d *decoder, n *yaml.Node, _ *answer) {
+			short := slices.ContainsFunc([]string{"text", "thinking", "calls"}, func(name string) bool { return find(n, name) != nil })
+			if short && find(n, "content") != nil {
+				d.at(n, "", "a response has either content, or text, thinking and calls")
+			}
+		},
+	}
+}
+
+func answerCallTable() object[answerCall] {
+	return object[answerCall]{
+		name: "a call",
+		keys: []key[answerCall]{
+			to("name", text(), func(c *answerCall) *string { return &c.name }, "The tool.").must(),
+			to("arguments", anyJSON(), func(c *answerCall) *json.RawMessage { return &c.arguments }, "Its arguments; default none."),
+			to("id", filled(), func(c *answerCall) *string { return &c.id }, "Id of the call; default: a new one."),
+		},
+	}
+}
+
+// block is a content block. Its other keys depend on the type and are left to
+// the transcript's own reader.
+func block() value[json.RawMessage] {
+	types := oneOf("text", "thinking", "toolCall", "image")
 	return value[json.RawMessage]{
-		schema: responseSchema(),
+		schema: &schemaNode{Type: "object", Properties: &definitions{{"type", types.schema}}, Required: []string{"type"}},
 		decode: func(d *decoder, n *yaml.Node) (json.RawMessage, bool) {
 			raw, ok := objectJSON().decode(d, n)
 			if !ok {
 				return nil, false
 			}
-			before := len(d.list)
-			d.unknownKeys(n, "a response", keyNames(responseKeys))
-			has := map[string]*yaml.Node{}
-			for _, m := range members(n) {
-				has[m.name] = m.value
+			typ := find(n, "type")
+			if typ == nil {
+				d.at(n, "", `a content block needs the key "type"`)
+				return nil, false
 			}
-			if has["content"] != nil && (has["text"] != nil || has["thinking"] != nil || has["calls"] != nil) {
-				d.at(n, "", "a response has either content, or text, thinking and calls")
-			}
-			if calls := has["calls"]; calls != nil {
-				d.calls(calls)
-			}
-			return raw, len(d.list) == before
+			_, ok = types.decode(d, typ)
+			return raw, ok
 		},
 	}
 }
 
-// calls checks the shape of the calls of a response.
-func (d *decoder) calls(n *yaml.Node) {
-	if n.Kind != yaml.SequenceNode {
-		d.at(n, "", "calls: want a list, found %s", kindName(n))
-		return
+// response is one answer, as JSON.
+func response() value[json.RawMessage] {
+	return value[json.RawMessage]{
+		schema: ref("response"),
+		decode: func(d *decoder, n *yaml.Node) (json.RawMessage, bool) {
+			if !d.tables.answer.decode(d, n, &answer{}) {
+				return nil, false
+			}
+			return objectJSON().decode(d, n)
+		},
 	}
-	for _, item := range n.Content {
-		call := target(item)
-		if call.Kind != yaml.MappingNode {
-			d.at(item, "write { name: read, arguments: { … } }", "a call is a mapping, found %s", kindName(item))
-			continue
-		}
-		d.unknownKeys(call, "a call", keyNames(callKeys))
-		named := false
-		for _, m := range members(call) {
-			named = named || m.name == "name"
-		}
-		if !named {
-			d.at(call, "", "a call needs a name")
-		}
-	}
-}
-
-func keyNames(table []struct{ name, doc string }) []string {
-	names := make([]string, len(table))
-	for i, k := range table {
-		names[i] = k.name
-	}
-	return names
-}
-
-func responseSchema() *schema {
-	object := func(table []struct{ name, doc string }) *schema {
-		s := &schema{Type: "object", AdditionalProperties: false}
-		var properties definitions
-		for _, k := range table {
-			properties = append(properties, definition{k.name, &schema{Description: k.doc}})
-		}
-		s.Properties = &properties
-		s.PatternProperties = &definitions{{"^x-", &schema{}}}
-		return s
-	}
-	s, call := object(responseKeys), object(callKeys)
-	call.Required = []string{"name"}
-	for _, p := range *s.Properties {
-		if p.name == "calls" {
-			p.Type, p.Items = "array", call
-		}
-	}
-	return s
 }

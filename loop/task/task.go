@@ -65,7 +65,7 @@ func taskTable() object[draft] {
 			to("description", text(), func(t *draft) *string { return &t.Description }, "What the task is for."),
 			to("labels", mapOf(text()), func(t *draft) *map[string]string { return &t.Labels }, "Free text for reports."),
 			{
-				name: "models", doc: "Models by name.", schema: &schema{Type: "object", AdditionalProperties: ref("model")},
+				name: "models", doc: "Models by name.", schema: &schemaNode{Type: "object", AdditionalProperties: ref("model")},
 				set: func(*decoder, *yaml.Node, *draft) {},
 			}, // read by findModels, before model
 			to("model", model(), func(t *draft) *Model { return &t.Model }, "The model, in place or by its name in models.").must(),
@@ -133,7 +133,7 @@ func system() value[string] {
 		},
 	}.value(systemFile{})
 	return value[string]{
-		schema: &schema{AnyOf: []*schema{{Type: "string"}, long.schema}},
+		schema: &schemaNode{AnyOf: []*schemaNode{{Type: "string"}, long.schema}},
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			if n.Kind != yaml.MappingNode {
 				return decodeText(d, n)

@@ -122,25 +122,6 @@ func programTable() object[Program] {
 	}
 }
 
-// parameters is a JSON Schema for arguments, which are always an object.
-func parameters() value[json.RawMessage] {
-	return value[json.RawMessage]{
-		schema: &schema{Type: "object"},
-		decode: func(d *decoder, n *yaml.Node) (json.RawMessage, bool) {
-			raw, ok := objectJSON().decode(d, n)
-			if !ok {
-				return nil, false
-			}
-			var top struct{ Type any }
-			if err := json.Unmarshal(raw, &top); err != nil || top.Type != "object" {
-				d.at(n, "", "parameters need type: object, as arguments are one")
-				return nil, false
-			}
-			return raw, true
-		},
-	}
-}
-
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
 
 // checkPlaceholders reports a placeholder that is no argument of the tool: one

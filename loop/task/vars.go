@@ -38,7 +38,7 @@ func variableTable() object[variable] {
 				"Type of the value; default string. A file variable holds the text of the file, a list one texts."),
 			to("required", boolean(), func(v *variable) *bool { return &v.required }, "There must be a value, by --var or --vars."),
 			{
-				name: "default", schema: &schema{}, doc: "Value without --var and --vars.",
+				name: "default", schema: &schemaNode{}, doc: "Value without --var and --vars.",
 				set: func(_ *decoder, n *yaml.Node, v *variable) { v.def = n },
 			},
 			to("enum", nonEmpty(list(anyScalar())), func(v *variable) *[]scalar { return &v.enum }, "The values that are allowed."),
@@ -55,7 +55,7 @@ func variableTable() object[variable] {
 // anyScalar is a text, a number, true or false.
 func anyScalar() value[scalar] {
 	return value[scalar]{
-		schema: &schema{},
+		schema: &schemaNode{},
 		decode: func(d *decoder, n *yaml.Node) (scalar, bool) {
 			s, ok := d.scalar(n, "a text or a number")
 			if ok && (s.kind == nullKind || s.kind == listKind) {
