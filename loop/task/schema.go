@@ -62,11 +62,6 @@ func (l definitions) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// bound is a number in a schema.
-//
-//go:fix inline
-func bound(n int) *int { return new(n) }
-
 // ref points at one of the named schemas.
 func ref(name string) *schemaNode { return &schemaNode{Ref: "#/$defs/" + name} }
 
