@@ -49,7 +49,7 @@ func find(o Options) loop.Tool {
 			defer w.close()
 			l := listing{limit: limit(args.Limit, 1000), max: o.MaxOutput}
 			err = w.walk(ctx, orDot(args.Path), func(name, below string, e fs.DirEntry) error {
-				if below != "." && g.match(below) && !l.add(valid(name)+suffix(e.Type())) {
+				if below != "." && g.match(below) && !l.add(valid(name)+classify(e.Type())) {
 					return fs.SkipAll
 				}
 				return nil

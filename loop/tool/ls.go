@@ -74,14 +74,15 @@ func (w *workdir) ls(path string, limit int, maximum int64) (loop.Result, error)
 	}
 	l := listing{limit: limit, max: maximum}
 	for _, e := range entries {
-		if !l.add(valid(e.Name()) + suffix(e.Type())) {
+		if !l.add(valid(e.Name()) + classify(e.Type())) {
 			break
 		}
 	}
 	return l.result("the directory is empty"), nil
 }
 
-func suffix(mode fs.FileMode) string {
+// classify marks what is no file, after its name.
+func classify(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "/"

@@ -50,7 +50,9 @@ func (c *capture) text() string {
 		return clip(valid(string(c.head)+string(tail)), c.max)
 	}
 	head, end := trimEnd(string(c.head)), trimStart(string(tail))
-	return clip(valid(head), c.max-c.max/2) + mark(c.total-int64(len(head)+len(end))) + clip(valid(end), c.max/2)
+	missing := mark(c.total - int64(len(head)+len(end)))
+	// The sign for what is not UTF-8 is longer than a byte.
+	return prefix(valid(head), c.max-c.max/2) + missing + suffix(valid(end), c.max/2)
 }
 
 // valid replaces what is not UTF-8. Go knows no lone surrogates: their bytes
@@ -62,9 +64,24 @@ func clip(s string, maximum int64) string {
 	if int64(len(s)) <= maximum {
 		return s
 	}
-	head := trimEnd(s[:maximum-maximum/2])
-	tail := trimStart(s[int64(len(s))-maximum/2:])
+	head, tail := prefix(s, maximum-maximum/2), suffix(s, maximum/2)
 	return head + mark(int64(len(s)-len(head)-len(tail))) + tail
+}
+
+// prefix is the beginning of a text, at most n bytes of whole runes.
+func prefix(s string, n int64) string {
+	if int64(len(s)) <= n {
+		return s
+	}
+	return trimEnd(s[:n])
+}
+
+// suffix is the end of a text, at most n bytes of whole runes.
+func suffix(s string, n int64) string {
+	if int64(len(s)) <= n {
+		return s
+	}
+	return trimStart(s[int64(len(s))-n:])
 }
 
 func mark(bytes int64) string { return fmt.Sprintf("\n[... %d bytes left out ...]\n", bytes) }
@@ -89,5 +106,8 @@ func trimStart(s string) string {
 			return s[i:]
 		}
 	}
-	return s
+	if len(s) < utf8.UTFMax {
+		return ""
+	}
+	return s // no rune has so many bytes
 }

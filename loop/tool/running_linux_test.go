@@ -1,0 +1,6 @@
+package tool
+
+func zombie(pid int) bool {
+	s, ok := readStat(pid)
+	return ok && s.state == 'Z'
+}
