@@ -13,6 +13,7 @@ import (
 type text struct {
 	w     *bufio.Writer
 	color bool
+	gap   bool // the file before had findings: an empty line sets them apart
 }
 
 func newText(w io.Writer, m Meta) Renderer {
@@ -48,6 +49,8 @@ func (t *text) severity(s verify.Severity) string {
 const snippetWidth = 96
 
 func (t *text) File(f File) error {
+	t.space()
+	t.gap = len(f.Findings) > 0
 	for i := range f.Findings {
 		t.finding(&f.Findings[i])
 	}
@@ -63,10 +66,13 @@ func (t *text) File(f File) error {
 	}
 	fmt.Fprintf(t.w, "%s: %s %s\n", name, t.verdict(f), t.paint(dim, "("+describe(f.Summary)+")"))
 	t.notes(f.Notes)
-	if len(f.Findings) > 0 {
+	return t.w.Flush()
+}
+
+func (t *text) space() {
+	if t.gap {
 		fmt.Fprintln(t.w)
 	}
-	return t.w.Flush()
 }
 
 func (t *text) finding(f *verify.Finding) {
@@ -138,6 +144,7 @@ func describe(s verify.Summary) string {
 
 func (t *text) Close(n Totals) error {
 	if n.Files != 1 {
+		t.space()
 		fmt.Fprintf(t.w, "%s: %s%s\n", plural(n.Files, "file"), t.counts(n), t.rest(n))
 	}
 	return t.w.Flush()
