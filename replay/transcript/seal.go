@@ -1,10 +1,8 @@
 package transcript
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -144,27 +142,4 @@ func digestSpan(raw []byte) (from, to int, ok bool) {
 		}
 	}
 	return from, to, !p.failed && len(p.notes) == 0 && from > 0
-}
-
-// NewCustom makes the custom part of an entry with data as JSON.
-func NewCustom(customType string, data any) (*Custom, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(data); err != nil {
-		return nil, fmt.Errorf("encode %s: %w", customType, err)
-	}
-	return &Custom{CustomType: customType, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}, nil
-}
-
-// Decode reads the data of a turnlog entry into one of the structs of this
-// package: Run, Request, CallIntent, CallResult, TurnRecord, End.
-func (c *Custom) Decode(dst any) error {
-	if c == nil || c.Data == nil {
-		return errors.New("no data")
-	}
-	if err := json.Unmarshal(c.Data, dst); err != nil {
-		return fmt.Errorf("decode %s: %w", c.CustomType, err)
-	}
-	return nil
 }

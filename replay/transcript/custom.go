@@ -1,0 +1,70 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// NewCustom makes the custom part of an entry with data as JSON, without HTML
+// escaping.
+func NewCustom(customType string, data any) (*Custom, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(data); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", customType, err)
+	}
+	return &Custom{CustomType: customType, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}, nil
+}
+
+// Decode reads the data of a turnlog entry into a pointer to one of the
+// structs of this package: [Run], [Request], [CallIntent], [CallResult],
+// [TurnRecord], [End]. Data that names a key twice, or one that differs from a
+// known key by case only, is an error: readers disagree about what it says.
+func (c *Custom) Decode(dst any) error {
+	if c == nil || c.Data == nil {
+		return errors.New("decode custom entry: no data")
+	}
+	if err := exactKeys(c.Data, reflect.TypeOf(dst)); err != nil {
+		return fmt.Errorf("decode %s: %w", c.CustomType, err)
+	}
+	if err := json.Unmarshal(c.Data, dst); err != nil {
+		return fmt.Errorf("decode %s: %w", c.CustomType, err)
+	}
+	return nil
+}
+
+// exactKeys checks the keys of an object against the names of a struct's
+// fields, which encoding/json matches without case.
+func exactKeys(data []byte, dst reflect.Type) error {
+	if dst == nil || dst.Kind() != reflect.Pointer || dst.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	var names []string
+	for i := range dst.Elem().NumField() {
+		name, _, _ := strings.Cut(dst.Elem().Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	var p parser
+	p.reset(data, nil, false)
+	if p.peek() != '{' {
+		return nil // Unmarshal says it
+	}
+	for o := p.open(); p.next(&o); {
+		if len(p.notes) > 0 {
+			return fmt.Errorf("key %q twice", o.name)
+		}
+		for _, name := range names {
+			if o.name != name && strings.EqualFold(o.name, name) {
+				return fmt.Errorf("key %q is not %q", o.name, name)
+			}
+		}
+		p.value()
+		p.notes = p.notes[:0]
+	}
+	return nil
+}
