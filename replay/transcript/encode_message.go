@@ -14,7 +14,7 @@ func AppendMessage(dst []byte, m *Message) []byte {
 		w.text("toolName", m.ToolName)
 	}
 	if m.Role == BashExecution && m.Bash != nil {
-		w.bash(m.Bash)
+		w.bash(m.Bash, m.Extra)
 	}
 	w.content(m)
 	w.prompt(m)
@@ -132,22 +132,26 @@ func separator(i int) byte {
 func AppendTool(dst []byte, t *Tool) []byte {
 	w := writer{dst}
 	w.open()
-	w.string("name", t.Name)
-	w.string("description", t.Description)
+	w.unlessExtra("name", t.Name, t.Extra)
+	w.unlessExtra("description", t.Description, t.Extra)
 	w.raw("parameters", t.Parameters)
 	w.extra(t.Extra)
 	w.close()
 	return w.b
 }
 
-func (w *writer) bash(b *Bash) {
-	w.string("command", b.Command)
-	w.string("output", b.Output)
+func (w *writer) bash(b *Bash, extra []Field) {
+	w.unlessExtra("command", b.Command, extra)
+	w.unlessExtra("output", b.Output, extra)
 	if b.ExitCode != nil {
 		w.integer("exitCode", int64(*b.ExitCode))
 	}
-	w.bool("cancelled", b.Cancelled)
-	w.bool("truncated", b.Truncated)
+	if !has(extra, "cancelled") {
+		w.bool("cancelled", b.Cancelled)
+	}
+	if !has(extra, "truncated") {
+		w.bool("truncated", b.Truncated)
+	}
 	w.text("fullOutputPath", b.FullOutputPath)
 }
 
@@ -242,8 +246,11 @@ func (w *writer) usage(u *Usage) {
 func AppendUsage(dst []byte, u *Usage) []byte {
 	w := writer{dst}
 	w.open()
+	states := func(name string, bit UsageFields) bool {
+		return u.Has&bit != 0 || u.Has == 0 && bit != HasReasoning && !has(u.Extra, name)
+	}
 	count := func(name string, n int64, bit UsageFields) {
-		if u.Has&bit != 0 || n != 0 || u.Has == 0 && bit != HasReasoning {
+		if n != 0 || states(name, bit) {
 			w.integer(name, n)
 		}
 	}
@@ -253,18 +260,27 @@ func AppendUsage(dst []byte, u *Usage) []byte {
 	count("cacheWrite", u.CacheWrite, HasCacheWrite)
 	count("reasoning", u.Reasoning, HasReasoning)
 	count("totalTokens", u.TotalTokens, HasTotal)
-	if u.Has == 0 || u.Has&HasCost != 0 {
+	if states("cost", HasCost) {
 		w.key("cost")
-		w.open()
-		w.float("input", u.Cost.Input)
-		w.float("output", u.Cost.Output)
-		w.float("cacheRead", u.Cost.CacheRead)
-		w.float("cacheWrite", u.Cost.CacheWrite)
-		w.float("total", u.Cost.Total)
-		w.extra(u.Cost.Extra)
-		w.close()
+		w.cost(&u.Cost)
 	}
 	w.extra(u.Extra)
 	w.close()
 	return w.b
+}
+
+func (w *writer) cost(c *Cost) {
+	w.open()
+	amount := func(name string, usd float64) {
+		if usd != 0 || !has(c.Extra, name) {
+			w.float(name, usd)
+		}
+	}
+	amount("input", c.Input)
+	amount("output", c.Output)
+	amount("cacheRead", c.CacheRead)
+	amount("cacheWrite", c.CacheWrite)
+	amount("total", c.Total)
+	w.extra(c.Extra)
+	w.close()
 }
