@@ -10,13 +10,14 @@ import (
 // decoder reads values out of the tree of one file, for one task at a time.
 type decoder struct {
 	*problems
-	doc     *document
-	tables  *tables
-	opts    *Options
-	scope   scope
-	models  map[string]*yaml.Node // the mapping called models
-	schemas map[string]error      // JSON Schemas that were compiled, with what is wrong with them
-	budget  *yaml.Node            // batch, if it bounds the cost
+	doc       *document
+	tables    *tables
+	opts      *Options
+	scope     scope
+	models    map[string]*yaml.Node // the mapping called models
+	schemas   map[string]error      // JSON Schemas that were compiled, with what is wrong with them
+	secretEnv map[string]bool       // variables that hold keys: what *_env names
+	budget    *yaml.Node            // batch, if it bounds the cost
 
 	// Of the task at hand.
 	after     []func()         // checks that need the whole task

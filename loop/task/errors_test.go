@@ -73,7 +73,7 @@ func TestErrors(t *testing.T) {
 		{"assertion about an absent tool", "tools: [read]\nassert: [{ tool_used: { name: raed } }]", `5:31: the task has no tool "raed" (did you mean "read"?)`},
 		{"ask", "permissions: { default: ask }", `4:25: unknown value "ask" (values are: allow, deny)`},
 		{"permission for an absent tool", "permissions: { deny: [baash] }", `4:23: the task has no tool "baash" (did you mean "bash"?)`},
-		{"permission by an absent argument", "tools: [bash]\npermissions: { deny: [{ bash: { comand: \"*\" } }] }", `5:33: permissions of bash go by command (did you mean "command"?)`},
+		{"permission by an absent argument", "tools: [bash]\npermissions: { deny: [{ bash: { comand: \"*\" } }] }", `5:33: the tool bash has no argument "comand" (did you mean "command"?)`},
 		{"rounds without continue", "finish: { checks: [{ name: a, run: [a], rounds: 2 }] }", `4:20: rounds belong to on_fail: continue`},
 		{"expression of no variable", "vars: { since: { default: a } }\nsystem: since ${{ vars.sinc }}", `5:15: no variable "sinc" is declared under vars (did you mean "since"?)`},
 		{"expression in a block", "system: |\n  one\n  two ${{ vars.x }}", `6:7: no variable "x" is declared under vars`},
@@ -119,6 +119,8 @@ func TestErrors(t *testing.T) {
 		{"both forms of a response", "\nversion: 1\nmodel: { provider: scripted, responses: [{ text: a, content: [] }] }\nprompt: a\n", `3:42: a response has either content, or text, thinking and calls`},
 		{"number as text of a response", "\nversion: 1\nmodel: { provider: scripted, responses: [{ text: 42 }] }\nprompt: a\n", `3:50: want a text, found the number 42 (write it in quotes)`},
 		{"cost without price", "\nversion: 1\nmodel: { provider: openai, name: a }\nprompt: a\nfinish: { limits: { cost_usd: 1 } }\n", `5:9: the limit cost_usd needs a price of the model (give the model a price: { input: …, output: … })`},
+		{"environment variable of a key", "\nversion: 1\nmodel: { provider: openai, name: a, api_key_env: HOST }\nprompt: ${{ env.HOST }}\n", `4:9: env.HOST holds a key, as the file says elsewhere, and would be written into the transcript`},
+		{"program that the model chooses", "\nversion: 1\nmodel: { provider: openai, name: a }\nprompt: a\ntools: [{ name: x, description: x, run: [\"{p}\"] }]\n", `5:9: run lets the model choose the program`},
 		{"literal key", "\nversion: 1\nmodel: { provider: openai, name: a, api_key: sk-123 }\nprompt: a\n", `3:37: api_key: a task file holds no secrets (name an environment variable: api_key_env, headers_env)`},
 		{"password in an address", "\nversion: 1\nmodel: { provider: openai, name: a, base_url: \"https://u:p@h/v1\" }\nprompt: a\n", `3:8: base_url: want http:// or https:// and a host, without a password`},
 	}

@@ -216,6 +216,10 @@ func (d *decoder) lookup(space, name string, problem report) (got scalar, set, o
 // text would be in the transcript and in the request.
 func (d *decoder) lookupEnv(name string, problem report) (got scalar, set, ok bool) {
 	text, set := d.scope.env(name)
+	if d.secretEnv[name] {
+		problem("", "env.%s holds a key, as the file says elsewhere, and would be written into the transcript", name)
+		return scalar{}, false, false
+	}
 	if set && looksLikeKey(text) {
 		problem(keyHint, "the value of env.%s looks like an API key and would be written into the transcript", name)
 		return scalar{}, false, false

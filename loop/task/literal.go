@@ -63,3 +63,34 @@ func isKeyName(name string) bool {
 	}
 	return false
 }
+
+// secretEnv lists the environment variables that hold keys: what api_key_env
+// and headers_env name anywhere in the file.
+func secretEnv(root *yaml.Node) map[string]bool {
+	names := map[string]bool{}
+	seen := map[*yaml.Node]bool{}
+	var visit func(n *yaml.Node)
+	visit = func(n *yaml.Node) {
+		if n = target(n); seen[n] {
+			return
+		}
+		seen[n] = true
+		for i, child := range n.Content {
+			visit(child)
+			if n.Kind != yaml.MappingNode || i%2 == 0 {
+				continue
+			}
+			switch value := target(child); n.Content[i-1].Value {
+			case "api_key_env":
+				names[value.Value] = true
+			case "headers_env":
+				for j := 1; j < len(value.Content); j += 2 {
+					names[target(value.Content[j]).Value] = true
+				}
+			}
+		}
+	}
+	visit(root)
+	delete(names, "")
+	return names
+}

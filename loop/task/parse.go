@@ -104,7 +104,7 @@ func Parse(name string, data []byte, o Options) (*File, error) {
 	if doc == nil {
 		return nil, p.err()
 	}
-	d := &decoder{problems: p, doc: doc, opts: &o, tables: newTables(), schemas: map[string]error{}}
+	d := &decoder{secretEnv: secretEnv(doc.root), problems: p, doc: doc, opts: &o, tables: newTables(), schemas: map[string]error{}}
 	h, ok := d.header()
 	if !ok {
 		return nil, p.err()

@@ -234,3 +234,17 @@ func checkErrors(t *testing.T, err error) {
 		}
 	}
 }
+
+func TestArgv(t *testing.T) {
+	one := task.Task{Dir: "tasks"}
+	for _, tt := range []struct{ run, want string }{
+		{"./grade ./out", "tasks/grade ./out"},
+		{"grep -c x", "grep -c x"},
+		{"/bin/true", "/bin/true"},
+		{"../bin/x", "bin/x"},
+	} {
+		if got := strings.Join(one.Argv(strings.Fields(tt.run)), " "); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.run, got, tt.want)
+		}
+	}
+}

@@ -114,22 +114,16 @@ func (d *decoder) toolPattern(n *yaml.Node, pattern string) bool {
 	return true
 }
 
-// builtinArguments are the arguments that built-in tools have.
-func builtinArguments(tool string) []string {
-	switch tool {
-	case "bash":
-		return []string{"command"}
-	case "read", "write", "edit", "ls", "find", "grep":
-		return []string{"path"}
-	}
-	return nil
-}
-
-// checkArgument reports an argument that a built-in tool does not have.
+// checkArgument reports a misspelt argument of a built-in tool: it would deny
+// nothing.
 func (d *decoder) checkArgument(n *yaml.Node, p Permission) {
-	known := builtinArguments(p.Tool)
-	if len(known) > 0 && known[0] != p.Argument && d.listed[p.Tool] != nil && d.listed[p.Tool].Builtin != nil {
-		d.at(n, suggest(p.Argument, known, "its arguments"), "permissions of %s go by %s", p.Tool, known[0])
+	usual := "path"
+	if p.Tool == "bash" {
+		usual = "command"
+	}
+	_, near := nearest(p.Argument, []string{usual})
+	if isKnownBuiltin(p.Tool) && near && p.Argument != usual {
+		d.at(n, suggest(p.Argument, []string{usual}, ""), "the tool %s has no argument %s", p.Tool, quoted(p.Argument))
 	}
 }
 

@@ -3,6 +3,8 @@ package task
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -48,6 +50,18 @@ func (t *Task) Path(p string) string {
 		return p
 	}
 	return filepath.Join(t.Dir, p)
+}
+
+// Argv is a command of the file as it is to be started. A program that is
+// named with a slash is where the file says, not where the tools work: what
+// the agent writes must not take the place of what judges it. The other
+// arguments are the program's own.
+func (t *Task) Argv(run []string) []string {
+	argv := slices.Clone(run)
+	if len(argv) > 0 && strings.ContainsRune(argv[0], '/') {
+		argv[0] = t.Path(argv[0])
+	}
+	return argv
 }
 
 // draft is a task on its way, with what is only needed to finish it.

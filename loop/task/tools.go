@@ -37,9 +37,9 @@ type Builtin struct {
 type Program struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of the arguments
-	Run         []string        `json:"run"`        // argv; there is no shell
-	Effects     string          `json:"effects"`    // none read write external; default external
+	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON Schema of the arguments; nil: there are none
+	Run         []string        `json:"run"`                  // argv, see Task.Argv; there is no shell
+	Effects     string          `json:"effects"`              // none read write external; default external
 	Timeout     time.Duration   `json:"timeout,omitempty"`
 	MaxOutput   int64           `json:"max_output,omitempty"` // bytes
 	Sequential  bool            `json:"sequential,omitempty"`
@@ -77,9 +77,6 @@ var builtins = []string{"read", "write", "edit", "ls", "find", "grep", "bash"}
 
 // isKnownBuiltin says whether a name is one of them.
 func isKnownBuiltin(name string) bool { return slices.Contains(builtins, name) }
-
-// emptyParameters is the schema of a tool without arguments.
-const emptyParameters = `{"type":"object","properties":{}}`
 
 func executionTable() object[Execution] {
 	return object[Execution]{
@@ -128,13 +125,16 @@ var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
 // that fills its place in argv alone, or one with a near name. Other braces
 // are left to the program.
 func checkPlaceholders(d *decoder, n *yaml.Node, p *Program) {
+	if placeholder.MatchString(p.Run[0]) {
+		d.at(n, "", "run lets the model choose the program")
+	}
 	var known struct{ Properties map[string]json.RawMessage }
-	if err := json.Unmarshal(p.Parameters, &known); err != nil {
+	if len(p.Parameters) > 0 && json.Unmarshal(p.Parameters, &known) != nil {
 		d.at(n, "", "parameters: properties must be a mapping")
 		return
 	}
 	names := slices.Sorted(maps.Keys(known.Properties))
-	for _, arg := range p.Run {
+	for _, arg := range p.Run[1:] {
 		for _, m := range placeholder.FindAllStringSubmatch(arg, -1) {
 			_, near := nearest(m[1], names)
 			if !slices.Contains(names, m[1]) && (near || arg == m[0]) {
@@ -160,6 +160,8 @@ func mcpTable() object[MCP] {
 		},
 		check: func(d *decoder, n *yaml.Node, m *MCP) {
 			switch {
+			case strings.Contains(m.Server, "__"):
+				d.at(n, "", "the server name %q has __, which ends it in the names of its tools", m.Server)
 			case (len(m.Command) > 0) == (m.URL != ""):
 				d.at(n, "", "an MCP server needs either command or url")
 			case m.URL == "" && len(m.HeadersEnv) > 0:
@@ -236,7 +238,7 @@ func decodeTool(d *decoder, n *yaml.Node) (Tool, bool) {
 		t.MCP = &MCP{Required: true, Effects: "external"}
 		return t, d.tables.mcp.decode(d, n, t.MCP)
 	case has("name") || has("run"):
-		t.Program = &Program{Effects: "external", Parameters: json.RawMessage(emptyParameters)}
+		t.Program = &Program{Effects: "external"}
 		return t, d.tables.program.decode(d, n, t.Program)
 	case len(keys) == 1:
 		t.Builtin = &Builtin{Name: keys[0].name}

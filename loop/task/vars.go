@@ -18,6 +18,7 @@ type variable struct {
 	required bool
 	def      *yaml.Node
 	enum     []scalar
+	doc      string
 }
 
 // The types of variables.
@@ -42,7 +43,7 @@ func variableTable() object[variable] {
 				set: func(_ *decoder, n *yaml.Node, v *variable) { v.def = n },
 			},
 			to("enum", nonEmpty(list(anyScalar())), func(v *variable) *[]scalar { return &v.enum }, "The values that are allowed."),
-			to("description", text(), func(v *variable) *string { return new(string) }, "What the variable is for."),
+			to("description", text(), func(v *variable) *string { return &v.doc }, "What the variable is for."),
 		},
 		check: func(d *decoder, n *yaml.Node, v *variable) {
 			if v.required && v.def != nil {
