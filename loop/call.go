@@ -184,7 +184,7 @@ func (b *calls) execute(ctx context.Context, c *call) {
 	p := &progress{r: b.r, raw: c.raw}
 	began := b.r.now()
 	result, err := runTool(ctx, c, p.report)
-	c.duration = b.r.now().Sub(began)
+	c.duration = max(b.r.now().Sub(began), 0) // a clock of the caller's may jump
 	p.end()
 	if err != nil {
 		result = errorResult(err.Error())

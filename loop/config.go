@@ -166,6 +166,10 @@ type Config struct {
 	BeforeTool func(context.Context, ToolCallInfo) (Verdict, error)
 	AfterTool  func(context.Context, ToolCallInfo, Result) (ResultPatch, error)
 
+	// Recover is asked by Resume about each call that the history left open.
+	// Nil leaves them as they are, for transports to answer.
+	Recover func(transcript.Call) Recovery
+
 	// Now and NewID are the loop's clock and source of entry ids; nil is the
 	// wall clock and 8 random hex digits that the history does not have yet.
 	Now   func() time.Time

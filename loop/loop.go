@@ -40,13 +40,15 @@ func Run(ctx context.Context, c Config, s *replay.State, prompts ...transcript.M
 
 // Resume goes on from the history s without a new message: its last message
 // must be one that a model can answer, else the error is a [*ContinueError]
-// and nothing was emitted. It is otherwise like [Run].
+// and nothing was emitted. With Config.Recover it may also leave calls open:
+// they get their results first. It is otherwise like [Run].
 func Resume(ctx context.Context, c Config, s *replay.State) (Outcome, error) {
 	messages := s.Messages()
 	if len(messages) == 0 {
 		return Outcome{}, &ContinueError{}
 	}
-	if last := messages[len(messages)-1].Role; last == transcript.Assistant {
+	open := c.Recover != nil && len(s.OpenCalls()) > 0
+	if last := messages[len(messages)-1].Role; last == transcript.Assistant && !open {
 		return Outcome{}, &ContinueError{Role: last}
 	}
 	r, err := newRun(c, s)
@@ -115,7 +117,7 @@ func (r *run) main(ctx context.Context, prompts []transcript.Message) (Outcome, 
 			r.commit(&m, false)
 		}
 	}
-	failure := r.play(ctx)
+	failure := r.playFrom(ctx)
 	if failure != nil {
 		r.fail(ctx, failure)
 	} else {
@@ -124,15 +126,28 @@ func (r *run) main(ctx context.Context, prompts []transcript.Message) (Outcome, 
 	return r.outcome(failure), r.ioErr()
 }
 
+// playFrom plays the turns, after what an interrupted process left undone.
+func (r *run) playFrom(ctx context.Context) error {
+	owed := true
+	if r.cause == causeResume {
+		var err error
+		if owed, err = r.settle(ctx); err != nil {
+			return err
+		}
+	}
+	return r.play(ctx, owed)
+}
+
 // play is the double loop. The inner one plays turns as long as the model is
 // owed an answer or messages are pending; the outer one asks for follow-ups
-// and honours an open decision to continue.
-func (r *run) play(ctx context.Context) error {
+// and honours an open decision to continue. owed says whether an answer is
+// owed at the start.
+func (r *run) play(ctx context.Context, owed bool) error {
 	if err := r.poll(ctx, r.c.Steering, causeSteering); err != nil {
 		return err
 	}
 	for {
-		again, owed := false, true
+		again := false
 		for owed || len(r.pending.messages) > 0 {
 			t, err := r.turn(ctx)
 			if err != nil || t.over {
@@ -155,6 +170,7 @@ func (r *run) play(ctx context.Context) error {
 		if err := r.poll(ctx, r.c.FollowUp, causeFollowUp); err != nil {
 			return err
 		}
+		owed = true
 		switch {
 		case len(r.pending.messages) > 0:
 			r.cause = causeFollowUp

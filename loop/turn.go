@@ -55,7 +55,7 @@ func (r *run) turn(ctx context.Context) (turnResult, error) {
 // prepareTurn opens every turn but a run's first, and returns the messages
 // that PrepareNextTurn wants written.
 func (r *run) prepareTurn(ctx context.Context) ([]transcript.Message, error) {
-	if r.turns == 0 {
+	if r.turnOpen { // the run's first
 		return nil, nil
 	}
 	var prepared []transcript.Message
