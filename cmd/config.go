@@ -105,7 +105,7 @@ func readConfig(s Streams) (*config, error) {
 	// Rule options and ids may have dots, so keys are joined by "::" instead.
 	conf := &config{v: viper.NewWithOptions(viper.KeyDelimiter("::"))}
 	var files []string
-	if s.Env("CI") == "" {
+	if s.Getenv != nil && s.Env("CI") == "" { // without an environment there is no user
 		if dir, err := os.UserConfigDir(); err == nil {
 			files = append(files, filepath.Join(dir, "turnlog", "config.yaml"))
 		}
@@ -159,27 +159,30 @@ var secret = regexp.MustCompile(`(^|[-_:])(base[-_]?url|url|endpoint|host|proxy|
 
 // checkKey refuses a key that configures nothing: a typo must not pass.
 func checkKey(file, key string) error {
-	known := []string{"rules"}
+	section, _, _ := strings.Cut(key, "::")
+	known := []string{}
 	for _, s := range settings() {
 		if key == s.key() {
 			return nil
 		}
-		known = append(known, s.key())
+		if strings.HasPrefix(s.key(), section+"::") {
+			known = append(known, dotted(s.key()))
+		}
 	}
-	if strings.HasPrefix(key, "rules::") {
+	switch {
+	case section == "rules" && key != section:
 		return nil // ids and options are the rules' to check
-	}
-	dotted := strings.ReplaceAll(key, "::", ".")
-	if secret.MatchString(key) {
-		return usagef("%s: %s: endpoints and keys are not configured here", file, dotted).
+	case secret.MatchString(key):
+		return usagef("%s: %s: endpoints and keys are not configured here", file, dotted(key)).
 			hint("the model section of the task file names them; keys come from the environment")
+	case len(known) == 0:
+		return usagef("%s: unknown key %s", file, dotted(key)).hint("known sections: rules, output, limits")
 	}
-	u := usagef("%s: unknown key %s", file, dotted)
-	if near := nearest(key, known); near != "" {
-		return u.hint("did you mean %s?", strings.ReplaceAll(near, "::", "."))
-	}
-	return u.hint("known sections: rules, output, limits")
+	return usagef("%s: unknown key %s", file, dotted(key)).hint("known: %s", strings.Join(known, ", "))
 }
+
+// dotted is a key as people write it.
+func dotted(key string) string { return strings.ReplaceAll(key, "::", ".") }
 
 // lookup returns the value of a setting and who said so, "" if nobody did.
 func (c *config) lookup(set setting, s Streams) (value []string, source string) {
@@ -193,8 +196,7 @@ func (c *config) lookup(set setting, s Streams) (value []string, source string) 
 	}
 	for _, file := range slices.Backward(c.sources) {
 		if slices.Contains(file.keys, set.key()) {
-			dotted := strings.ReplaceAll(set.key(), "::", ".")
-			return asStrings(c.v.Get(set.key())), file.name + ": " + dotted
+			return asStrings(c.v.Get(set.key())), file.name + ": " + dotted(set.key())
 		}
 	}
 	return nil, ""

@@ -25,7 +25,7 @@ type github struct {
 	w     *bufio.Writer
 	meta  Meta
 	worst worst
-	files []File // without findings: failed ones, and those with something to say
+	files []File // whose check could not be finished; without their findings
 }
 
 func newGitHub(w io.Writer, m Meta) Renderer {

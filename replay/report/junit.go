@@ -102,14 +102,15 @@ func (j *junit) testCase(f *verify.Finding) junitCase {
 	if f.Line > 0 {
 		c.Name = fmt.Sprintf("%s line %d", f.Rule, f.Line)
 	}
-	text := fmt.Sprintf("%s:%d:%d: %s: %s [%s]", name, f.Line, f.Column, f.Severity, Printable(f.Message), f.Rule)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s:%d:%d: %s: %s [%s]", name, f.Line, f.Column, f.Severity, Printable(f.Message), f.Rule)
 	for _, r := range f.Related {
-		text += fmt.Sprintf("\nline %d: %s", r.Line, Printable(r.Message))
+		fmt.Fprintf(&text, "\nline %d: %s", r.Line, Printable(r.Message))
 	}
 	if j.meta.fails(f.Severity) {
-		c.Failure = &junitProblem{Message: Printable(f.Message), Type: string(f.Severity), Text: text}
+		c.Failure = &junitProblem{Message: Printable(f.Message), Type: string(f.Severity), Text: text.String()}
 	} else {
-		c.Out = text
+		c.Out = text.String()
 	}
 	return c
 }
