@@ -266,14 +266,14 @@ func TestFault18SplitCodePoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t, a).ask(t, nil)
 			r.wantStop(t, transcript.StopEnd, "é漢😀")
-			shown := ""
+			var shown strings.Builder
 			for _, d := range r.deltas {
 				if d.Kind == loop.TextDelta {
-					shown += d.Text
+					shown.WriteString(d.Text)
 				}
 			}
-			if shown != "é漢😀" {
-				t.Errorf("deltas show %q", shown)
+			if shown.String() != "é漢😀" {
+				t.Errorf("deltas show %q", shown.String())
 			}
 		})
 	}
