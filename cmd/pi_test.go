@@ -30,8 +30,10 @@ type opened struct {
 // must see the messages and tools that we see, be able to go on, and leave a
 // file that we read again.
 func TestPiOpensOurTranscripts(t *testing.T) {
-	modules := filepath.Join("..", ".cache", "npm", "node_modules")
-	node := filepath.Join(modules, ".bin", "node")
+	node, err := filepath.Abs(filepath.Join("..", ".cache", "npm", "node_modules", ".bin", "node"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := os.Stat(node); err != nil {
 		t.Skip("pi and Node 22 are not in .cache/npm (scripts/npm.sh installs them): pi does not open our files")
 	}
