@@ -45,8 +45,8 @@ func exactKeys(data []byte, dst reflect.Type) error {
 		return nil
 	}
 	var names []string
-	for i := range dst.Elem().NumField() {
-		name, _, _ := strings.Cut(dst.Elem().Field(i).Tag.Get("json"), ",")
+	for field := range dst.Elem().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
 	var p parser

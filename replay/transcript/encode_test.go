@@ -22,15 +22,18 @@ func TestAppendEntry(t *testing.T) {
 		want string
 	}{
 		{
-			"header", Entry{Type: TypeSession, Timestamp: "T", ID: "not written", Header: &Header{Version: 3, ID: "s", CWD: "/c", ParentSession: "p", Generator: &Generator{"turnlog", "1", 1}, Extra: []Field{{"x", raw(`1`)}}}},
+			"header",
+			Entry{Type: TypeSession, Timestamp: "T", ID: "not written", Header: &Header{Version: 3, ID: "s", CWD: "/c", ParentSession: "p", Generator: &Generator{"turnlog", "1", 1}, Extra: []Field{{"x", raw(`1`)}}}},
 			`{"type":"session","version":3,"id":"s","timestamp":"T","cwd":"/c","parentSession":"p","generator":{"name":"turnlog","version":"1","format":1},"x":1}`,
 		},
 		{
-			"root", Entry{Type: TypeMessage, ID: "a", Timestamp: "T", Message: &Message{Role: User, Content: []Block{TextBlock("<a> & 'b' \u2028")}, Timestamp: 5}},
+			"root",
+			Entry{Type: TypeMessage, ID: "a", Timestamp: "T", Message: &Message{Role: User, Content: []Block{TextBlock("<a> & 'b' \u2028")}, Timestamp: 5}},
 			`{"type":"message","id":"a","parentId":null,"timestamp":"T","message":{"role":"user","content":[{"type":"text","text":"<a> & 'b' ` + "\u2028" + `"}],"timestamp":5}}`,
 		},
 		{
-			"answer", Entry{Type: TypeMessage, ID: "b", ParentID: "a", Message: &Message{
+			"answer",
+			Entry{Type: TypeMessage, ID: "b", ParentID: "a", Message: &Message{
 				Role: Assistant, API: "i", Provider: "p", Model: "m", StopReason: StopToolUse, ErrorMessage: "e", Timestamp: 6, ResponseID: "r", RawStopReason: "w", DurationMs: 7, ThinkingLevel: "off",
 				Usage: &Usage{Input: 1, Cost: Cost{Total: 1e-7}},
 				Content: []Block{
@@ -42,43 +45,51 @@ func TestAppendEntry(t *testing.T) {
 			`{"type":"message","id":"b","parentId":"a","message":{"role":"assistant","content":[{"type":"thinking","thinking":"t","thinkingSignature":"s"},{"type":"toolCall","id":"c","name":"n","arguments":{}},{"type":"toolCall","id":"d","name":"n","arguments":{"z": 1},"argumentsError":"e","thoughtSignature":"s"}],"api":"i","provider":"p","model":"m","usage":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":1e-7}},"stopReason":"toolUse","errorMessage":"e","timestamp":6,"responseId":"r","rawStopReason":"w","durationMs":7,"thinkingLevel":"off"}}`,
 		},
 		{
-			"result", Entry{Type: TypeMessage, ID: "b", ParentID: "a", Message: &Message{Role: ToolResult, ToolCallID: "c", ToolName: "n", Details: raw(`{}`), ToolUsage: raw(`1`), HasDuration: true, Timestamp: 1}},
+			"result",
+			Entry{Type: TypeMessage, ID: "b", ParentID: "a", Message: &Message{Role: ToolResult, ToolCallID: "c", ToolName: "n", Details: raw(`{}`), ToolUsage: raw(`1`), HasDuration: true, Timestamp: 1}},
 			`{"type":"message","id":"b","parentId":"a","message":{"role":"toolResult","toolCallId":"c","toolName":"n","content":[],"details":{},"usage":1,"isError":false,"durationMs":0,"timestamp":1}}`,
 		},
 		{
-			"prompt", Entry{Type: TypeMessage, ID: "b", ParentID: "a", Message: &Message{
+			"prompt",
+			Entry{Type: TypeMessage, ID: "b", ParentID: "a", Message: &Message{
 				Role: System, Form: FormString, Sections: []Section{{Name: "z", Text: "1"}, {Name: "a", Removed: true}},
 				ToolsAdded: []Tool{{Name: "t", Description: "", Parameters: raw(`{"type":"object"}`)}, {Name: "u", Extra: []Field{{"k", raw(`[]`)}}}}, ToolsRemoved: []ToolRef{{"v"}, {"w"}},
 			}},
 			`{"type":"message","id":"b","parentId":"a","message":{"role":"system","content":"","sections":{"z":"1","a":null},"toolsAdded":[{"name":"t","description":"","parameters":{"type":"object"}},{"name":"u","description":"","k":[]}],"toolsRemoved":[{"name":"v"},{"name":"w"}]}}`,
 		},
 		{
-			"bash", Entry{Type: TypeMessage, ID: "b", Message: &Message{Role: BashExecution, Timestamp: 2, Bash: &Bash{Command: "c", Output: "o", ExitCode: &exit, FullOutputPath: "f", ExcludeFromContext: true}}},
+			"bash",
+			Entry{Type: TypeMessage, ID: "b", Message: &Message{Role: BashExecution, Timestamp: 2, Bash: &Bash{Command: "c", Output: "o", ExitCode: &exit, FullOutputPath: "f", ExcludeFromContext: true}}},
 			`{"type":"message","id":"b","parentId":null,"message":{"role":"bashExecution","command":"c","output":"o","exitCode":3,"cancelled":false,"truncated":false,"fullOutputPath":"f","timestamp":2,"excludeFromContext":true}}`,
 		},
 		{
-			"forms", Entry{Type: TypeMessage, ID: "b", Message: &Message{Role: User, Form: FormNull}},
+			"forms",
+			Entry{Type: TypeMessage, ID: "b", Message: &Message{Role: User, Form: FormNull}},
 			`{"type":"message","id":"b","parentId":null,"message":{"role":"user","content":null}}`,
 		},
 		{
-			"a form that does not fit", Entry{Type: TypeMessage, ID: "b", Message: &Message{Role: User, Form: FormString, Content: []Block{TextBlock("a"), TextBlock("b")}}},
+			"a form that does not fit",
+			Entry{Type: TypeMessage, ID: "b", Message: &Message{Role: User, Form: FormString, Content: []Block{TextBlock("a"), TextBlock("b")}}},
 			`{"type":"message","id":"b","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}`,
 		},
 		{"model", Entry{Type: TypeModelChange, ID: "b", Model: &ModelChange{"p", "m"}}, `{"type":"model_change","id":"b","parentId":null,"provider":"p","modelId":"m"}`},
 		{"thinking", Entry{Type: TypeThinking, ID: "b", Thinking: "off"}, `{"type":"thinking_level_change","id":"b","parentId":null,"thinkingLevel":"off"}`},
 		{
-			"compaction", Entry{Type: TypeCompaction, ID: "b", Compaction: &Compaction{Summary: "s", FirstKeptEntryID: "k", TokensBefore: 9, SystemMessage: &Message{Role: System, Form: FormString}}},
+			"compaction",
+			Entry{Type: TypeCompaction, ID: "b", Compaction: &Compaction{Summary: "s", FirstKeptEntryID: "k", TokensBefore: 9, SystemMessage: &Message{Role: System, Form: FormString}}},
 			`{"type":"compaction","id":"b","parentId":null,"summary":"s","firstKeptEntryId":"k","tokensBefore":9,"systemMessage":{"role":"system","content":""}}`,
 		},
 		{"branch", Entry{Type: TypeBranchSummary, ID: "b", Branch: &BranchSummary{"root", "s"}}, `{"type":"branch_summary","id":"b","parentId":null,"fromId":"root","summary":"s"}`},
 		{"custom", Entry{Type: TypeCustom, ID: "b", Custom: &Custom{CustomType: "c", Data: raw(`{"a":1}`)}}, `{"type":"custom","id":"b","parentId":null,"customType":"c","data":{"a":1}}`},
 		{
-			"custom message", Entry{Type: TypeCustomMessage, ID: "b", Custom: &Custom{CustomType: "c", Message: &Message{Role: CustomRole, Form: FormString, Content: []Block{TextBlock("x")}, Details: raw(`{}`), Extra: []Field{{"display", raw(`true`)}}}}},
+			"custom message",
+			Entry{Type: TypeCustomMessage, ID: "b", Custom: &Custom{CustomType: "c", Message: &Message{Role: CustomRole, Form: FormString, Content: []Block{TextBlock("x")}, Details: raw(`{}`), Extra: []Field{{"display", raw(`true`)}}}}},
 			`{"type":"custom_message","id":"b","parentId":null,"customType":"c","content":"x","display":true,"details":{}}`,
 		},
 		{"drop", Entry{Type: TypeContextEdit, ID: "b", Edit: &ContextEdit{TargetID: "t"}}, `{"type":"context_edit","id":"b","parentId":null,"targetId":"t","replacement":null}`},
 		{
-			"edit", Entry{Type: TypeContextEdit, ID: "b", Edit: &ContextEdit{"t", &Message{Content: []Block{{Type: BlockImage, Data: "d", MimeType: "m"}}}}},
+			"edit",
+			Entry{Type: TypeContextEdit, ID: "b", Edit: &ContextEdit{"t", &Message{Content: []Block{{Type: BlockImage, Data: "d", MimeType: "m"}}}}},
 			`{"type":"context_edit","id":"b","parentId":null,"targetId":"t","replacement":{"content":[{"type":"image","data":"d","mimeType":"m"}]}}`,
 		},
 		{"label", Entry{Type: TypeLabel, ID: "b", Label: &Label{"t", "l"}}, `{"type":"label","id":"b","parentId":null,"targetId":"t","label":"l"}`},

@@ -1,6 +1,9 @@
 package transcript
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Entry is one record of a transcript: one JSON object on one line.
 //
@@ -267,17 +270,13 @@ const (
 
 // Text joins the text blocks of m, one line each.
 func (m *Message) Text() string {
-	text, first := "", true
+	var texts []string
 	for i := range m.Content {
-		if m.Content[i].Type != BlockText {
-			continue
+		if m.Content[i].Type == BlockText {
+			texts = append(texts, m.Content[i].Text)
 		}
-		if !first {
-			text += "\n"
-		}
-		text, first = text+m.Content[i].Text, false
 	}
-	return text
+	return strings.Join(texts, "\n")
 }
 
 // Calls returns the tool calls of m in source order.
