@@ -87,7 +87,10 @@ func (r *recorder) install(c *loop.Config, tools func([]string) []loop.Tool, old
 	h := &r.sc.Hooks
 	c.Convert = func(ms []transcript.Message) ([]transcript.Message, error) { return r.convert(ms, old) }
 	if h.TransformContext != nil {
-		c.TransformContext = r.transform
+		c.TransformContext = func(_ context.Context, ms []transcript.Message) ([]transcript.Message, error) {
+			seed := seeded(ms, old)
+			return slices.Concat(ms[:seed], r.transform(ms[seed:])), nil
+		}
 	}
 	if h.FinishTurn != nil {
 		c.FinishTurn = r.finishTurn
@@ -146,15 +149,12 @@ func (r *recorder) convert(ms []transcript.Message, old bool) ([]transcript.Mess
 			}
 		}
 	}
-	seed := 0
-	if old && len(ms) > 0 && ms[0].Role == transcript.System {
-		seed = 1 // there the prompt is no message
-	}
+	seed := seeded(ms, old)
 	r.hook("convertToLlm", object{"in": len(ms) - seed, "out": len(out) - seed})
 	return out, nil
 }
 
-func (r *recorder) transform(_ context.Context, ms []transcript.Message) ([]transcript.Message, error) {
+func (r *recorder) transform(ms []transcript.Message) []transcript.Message {
 	n, entry := r.hook("transformContext", object{"in": len(ms)})
 	change := r.sc.Hooks.transforms(n)
 	view := slices.DeleteFunc(slices.Clone(ms), func(m transcript.Message) bool {
@@ -165,7 +165,16 @@ func (r *recorder) transform(_ context.Context, ms []transcript.Message) ([]tran
 	}
 	view = slices.Concat(change.Prepend, view, change.Append)
 	r.amend(entry, "out", len(view))
-	return view, nil
+	return view
+}
+
+// seeded is the number of leading messages that stand for what the older loop
+// keeps beside them.
+func seeded(ms []transcript.Message, old bool) int {
+	if old && len(ms) > 0 && ms[0].Role == transcript.System {
+		return 1
+	}
+	return 0
 }
 
 // keepLast is slice(-n) of the scenario's language, where -0 keeps everything.

@@ -85,7 +85,7 @@ func compareScenario(t *testing.T, file, goldenFile string, old bool) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	golden := decode(t, raw).(object)
+	golden := clean(decode(t, raw)).(object)
 	record := decode(t, marshal(t, playScenario(t, sc, old))).(object)
 	expectFailedTurn(golden, record)
 	delete(golden, "impl")
