@@ -122,15 +122,19 @@ func (a *anchors) missing(args []string) []report.File {
 			}
 			name := filepath.Join(arg, rel)
 			gone = append(gone, report.File{
-				Summary: verify.Summary{File: name, Format: "unknown", Knowledge: verify.Unknown, Seal: verify.SealNone},
-				Findings: []verify.Finding{{
-					Rule: "rewritten-history", Severity: verify.Error, File: name,
-					Message:     fmt.Sprintf("the transcript is gone: %s has its digest", a.source),
-					Fingerprint: a.files[path],
-				}},
+				Summary:  verify.Summary{File: name, Format: "unknown", Knowledge: verify.Unknown, Seal: verify.SealNone},
+				Findings: []verify.Finding{a.finding(name, "the transcript is gone", a.files[path])},
 			})
 			break
 		}
 	}
 	return gone
+}
+
+// finding is what no rule can say, since there is nothing left to read.
+func (a *anchors) finding(file, what, digest string) verify.Finding {
+	return verify.Finding{
+		Rule: "rewritten-history", Severity: verify.Error, File: file, Fingerprint: digest,
+		Message: fmt.Sprintf("%s: %s has the digest of one", what, a.source),
+	}
 }

@@ -130,6 +130,14 @@ func verifyRun(ctx context.Context, o *verifyOptions) error {
 func (v *verification) check(ctx context.Context, in input) report.File {
 	result, err := v.verify(ctx, in)
 	result.Summary.File = in.name
+	if anchor := v.anchors.digest(in); anchor != "" && err == nil {
+		switch {
+		case result.Summary.Format == "unknown":
+			result.Findings = append(result.Findings, v.anchors.finding(in.name, "the transcript is none any more", anchor))
+		case result.Summary.Digest == "":
+			err = fmt.Errorf("check %s: its digest was not compared", in.name)
+		}
+	}
 	return report.File{Summary: result.Summary, Findings: result.Findings, Err: err}
 }
 
