@@ -10,8 +10,8 @@ import (
 
 // Steering is what is said to the agent while it works.
 type Steering struct {
-	Mode     string    `json:"mode,omitempty"`  // next_turn (default) or skip_remaining
-	Queue    string    `json:"queue,omitempty"` // one_at_a_time (default) or all
+	Mode     string    `json:"mode"`  // next_turn (default) or skip_remaining
+	Queue    string    `json:"queue"` // one_at_a_time (default) or all
 	Messages []Message `json:"messages,omitempty"`
 }
 
@@ -37,6 +37,8 @@ type ToolChange struct {
 	Remove []string `json:"remove,omitempty"` // names; an mcp name may end in *
 }
 
+func defaultSteering() Steering { return Steering{Mode: NextTurn, Queue: OneAtATime} }
+
 // The values of Steering.
 const (
 	NextTurn      = "next_turn"
@@ -61,15 +63,16 @@ func steeringTable() object[Steering] {
 
 // steering also has a short form, the list of messages.
 func steering() value[Steering] {
-	short, long := list(message()), steeringTable().value(Steering{})
+	short, long := list(message()), steeringTable().value(defaultSteering())
 	return value[Steering]{
 		schema: &schemaNode{AnyOf: []*schemaNode{short.schema, long.schema}},
 		decode: func(d *decoder, n *yaml.Node) (Steering, bool) {
 			if n.Kind != yaml.SequenceNode {
 				return long.decode(d, n)
 			}
-			messages, ok := short.decode(d, n)
-			return Steering{Messages: messages}, ok
+			s, ok := defaultSteering(), false
+			s.Messages, ok = short.decode(d, n)
+			return s, ok
 		},
 	}
 }

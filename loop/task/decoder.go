@@ -59,7 +59,12 @@ func (d *decoder) task(h header, c combination) Task {
 		Dir:     filepath.Dir(d.file),
 		Sample:  c.sample,
 		Workdir: ".",
-		Secrets: defaultSecrets(),
+
+		Execution:   defaultExecution(),
+		Steering:    defaultSteering(),
+		Finish:      defaultFinish(),
+		Permissions: defaultPermissions(),
+		Secrets:     defaultSecrets(),
 	}}
 	for i, v := range c.values {
 		t.Cell = append(t.Cell, Cell{h.matrix.axes[i].name, v.text})

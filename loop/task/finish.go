@@ -11,8 +11,8 @@ import (
 // Finish is when a task is finished besides by itself.
 type Finish struct {
 	Limits  Limits  `json:"limits,omitzero"`
-	OnLimit string  `json:"on_limit,omitempty"` // stop (default) or wrap_up
-	Output  *Output `json:"output,omitempty"`   // nil: no answer is required
+	OnLimit string  `json:"on_limit"`         // stop (default) or wrap_up
+	Output  *Output `json:"output,omitempty"` // nil: no answer is required
 	Checks  []Check `json:"checks,omitempty"`
 }
 
@@ -54,6 +54,8 @@ const (
 	OnFailContinue = "continue"
 	OnFailFail     = "fail"
 )
+
+func defaultFinish() Finish { return Finish{OnLimit: OnLimitStop} }
 
 func finishTable() object[Finish] {
 	return object[Finish]{

@@ -7,13 +7,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Permissions is what tools may do. The zero value allows what is listed.
+// Permissions is what tools may do.
 type Permissions struct {
-	Default string       `json:"default,omitempty"` // allow (default) or deny: only what Allow names
+	Default string       `json:"default"` // allow (default) or deny: only what Allow names
 	Allow   []Permission `json:"allow,omitempty"`
-	Deny    []Permission `json:"deny,omitempty"`    // wins
-	OnDeny  string       `json:"on_deny,omitempty"` // result (default) or stop
-	Env     []string     `json:"env,omitempty"`     // names and beginnings (NPM_*) that tools get besides the usual ones
+	Deny    []Permission `json:"deny,omitempty"` // wins
+	OnDeny  string       `json:"on_deny"`        // result (default) or stop
+	Env     []string     `json:"env,omitempty"`  // names and beginnings (NPM_*) that tools get besides the usual ones
 }
 
 // Permission names tools and, if Argument is set, which calls of them.
@@ -46,6 +46,8 @@ const (
 	RedactKnownEnv = "known_env"
 	RedactPatterns = "patterns"
 )
+
+func defaultPermissions() Permissions { return Permissions{Default: Allow, OnDeny: OnDenyResult} }
 
 func permissionsTable() object[Permissions] {
 	return object[Permissions]{

@@ -26,15 +26,15 @@ type Task struct {
 	Model       Model        `json:"model"`
 	System      string       `json:"system,omitempty"`
 	Workdir     string       `json:"workdir"` // as written; default "."
-	Execution   Execution    `json:"tool_execution,omitzero"`
+	Execution   Execution    `json:"tool_execution"`
 	Tools       []Tool       `json:"tools,omitempty"`
 	Prompts     []string     `json:"prompts"` // one run each
-	Steering    Steering     `json:"steering,omitzero"`
+	Steering    Steering     `json:"steering"`
 	FollowUps   []string     `json:"follow_ups,omitempty"`
 	ToolChanges []ToolChange `json:"tool_changes,omitempty"`
-	Finish      Finish       `json:"finish,omitzero"`
+	Finish      Finish       `json:"finish"`
 	Assert      []Assertion  `json:"assert,omitempty"`
-	Permissions Permissions  `json:"permissions,omitzero"`
+	Permissions Permissions  `json:"permissions"`
 	Secrets     Secrets      `json:"secrets"`
 
 	// Extra holds the x- keys of the file. Nothing reads them.
@@ -85,16 +85,16 @@ func taskTable() object[draft] {
 			to("model", model(), func(t *draft) *Model { return &t.Model }, "The model, in place or by its name in models.").must(),
 			to("system", system(), func(t *draft) *string { return &t.System }, "The system prompt."),
 			to("workdir", filled(), func(t *draft) *string { return &t.Workdir }, "Folder that the tools work in, relative to this file; default: its folder."),
-			to("tool_execution", executionTable().value(Execution{}), func(t *draft) *Execution { return &t.Execution }, "How tool calls run."),
+			to("tool_execution", executionTable().value(defaultExecution()), func(t *draft) *Execution { return &t.Execution }, "How tool calls run."),
 			to("tools", list(tool()), func(t *draft) *[]Tool { return &t.Tools }, "What the model may call."),
 			prompt(),
 			prompts(),
 			to("steering", steering(), func(t *draft) *Steering { return &t.Steering }, "What is said to the agent while it works."),
 			to("follow_ups", list(filled()), func(t *draft) *[]string { return &t.FollowUps }, "What is said when the agent would stop otherwise."),
 			to("tool_changes", list(toolChangeTable().value(ToolChange{})), func(t *draft) *[]ToolChange { return &t.ToolChanges }, "Tools that come and go during the run."),
-			to("finish", finishTable().value(Finish{}), func(t *draft) *Finish { return &t.Finish }, "When the task is finished."),
+			to("finish", finishTable().value(defaultFinish()), func(t *draft) *Finish { return &t.Finish }, "When the task is finished."),
 			to("assert", list(assertion()), func(t *draft) *[]Assertion { return &t.Assert }, "What must hold when it is."),
-			to("permissions", permissionsTable().value(Permissions{}), func(t *draft) *Permissions { return &t.Permissions }, "What tools may touch."),
+			to("permissions", permissionsTable().value(defaultPermissions()), func(t *draft) *Permissions { return &t.Permissions }, "What tools may touch."),
 			to("secrets", secretsTable().value(defaultSecrets()), func(t *draft) *Secrets { return &t.Secrets }, "What is masked in transcripts and events."),
 		},
 		check: func(d *decoder, n *yaml.Node, t *draft) {

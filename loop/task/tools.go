@@ -61,7 +61,7 @@ type MCP struct {
 
 // Execution is how the tool calls of one message run.
 type Execution struct {
-	Mode        string `json:"mode,omitempty"`         // parallel (default) or sequential
+	Mode        string `json:"mode"`                   // parallel (default) or sequential
 	MaxParallel int    `json:"max_parallel,omitempty"` // 0 is no bound
 }
 
@@ -70,6 +70,8 @@ const (
 	Parallel   = "parallel"
 	Sequential = "sequential"
 )
+
+func defaultExecution() Execution { return Execution{Mode: Parallel} }
 
 // builtins are the tools that turnlog knows. Which of them can be used is for
 // the caller to say, Options.Tools.
