@@ -1,5 +1,5 @@
 // Records what the real pi agent loop does with a scenario, in the form that
-// TestScenarios compares (its words are explained in ../../fixtures/README.md).
+// TestScenarios compares (its words are explained in ../../fixtures/scenarios/README.md).
 //
 //   node record.mjs NODE_MODULES FOLDER SUFFIX          write FOLDER/expectedSUFFIX/NAME.json
 //   node record.mjs NODE_MODULES FOLDER SUFFIX --check  compare instead; exit 1 if one differs
