@@ -2,8 +2,8 @@ package replay
 
 import "github.com/turnlog/turnlog/replay/transcript"
 
-// stopReasons maps the words of endpoints to those of transcripts. The first
-// group is OpenAI's and its imitators', the second Anthropic's.
+// stopReasons maps the words of endpoints to those of transcripts: OpenAI's
+// and its imitators', Anthropic's, Google's.
 var stopReasons = map[string]string{
 	"stop":           transcript.StopEnd,
 	"end":            transcript.StopEnd,
@@ -24,11 +24,17 @@ var stopReasons = map[string]string{
 	"tool_use":                      transcript.StopToolUse,
 	"refusal":                       transcript.StopError,
 	"sensitive":                     transcript.StopError,
+
+	"STOP":                    transcript.StopEnd,
+	"MAX_TOKENS":              transcript.StopLength,
+	"SAFETY":                  transcript.StopError,
+	"RECITATION":              transcript.StopError,
+	"MALFORMED_FUNCTION_CALL": transcript.StopError,
 }
 
 // StopReason gives the stop reason of a transcript for what an endpoint calls
-// it, in OpenAI's or Anthropic's words. It is false for a word that neither
-// has; what such an answer is worth is not known.
+// it, in OpenAI's, Anthropic's or Google's words. It is false for any other
+// word; what such an answer is worth is not known.
 func StopReason(raw string) (string, bool) {
 	reason, known := stopReasons[raw]
 	return reason, known

@@ -43,7 +43,11 @@ func (e *apiError) frame() []byte {
 // event named error; name is the event's name.
 func errorObject(text []byte, name string) *apiError {
 	if name != "error" && !bytes.Contains(text, []byte(`"error"`)) {
-		return nil // a word of nearly every stream is not worth a parse
+		return nil // almost every frame, without a parse
+	}
+	var list []json.RawMessage
+	if bytes.HasPrefix(text, []byte("[")) && json.Unmarshal(text, &list) == nil && len(list) == 1 {
+		text = list[0] // Gemini
 	}
 	var o struct {
 		Error   json.RawMessage

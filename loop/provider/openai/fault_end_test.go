@@ -94,7 +94,8 @@ func TestFault22EmptyOrForeignBody(t *testing.T) {
 		"html":              {answer{header: html, steps: []step{{bytes: "<html>Please log in</html>"}}}, "text/html, not an event stream: <html>Please log in"},
 		"empty html":        {answer{header: html, steps: []step{{}}}, "the answer is empty"},
 		"json":              {refuse(200, `{"choices":[{"message":{"content":"a"}}]}`), "application/json, not an event stream"},
-		"html as stream":    {sse("<html>\n"), "no events"},
+		"html as stream":    {sse("<html>\n<p>log in"), "what calls itself an event stream is none: <html> <p>log in"},
+		"words as events":   {sse("data: Internal error\n\n"), "but for Internal error"},
 		"only DONE":         {sse(done), "no events"},
 		"only empty chunks": {sse(data(`{}`), data(`{"choices":[]}`), done), "no events"},
 	} {
@@ -120,6 +121,17 @@ func TestFault22EmptyOrForeignBody(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestFault22WordsBetweenEvents(t *testing.T) {
+	r := serve(t, sse("data: ping\n\n", content("a"), "data: 17\n\n", fin("stop"), done)).ask(t, oneAttempt)
+	r.wantStop(t, transcript.StopEnd, "a")
+	if !noted(&r.message, noteFrame) {
+		t.Error("no diagnostic")
+	}
+	e := serve(t, sse(content("a"), `data: {"choices":[{"delta":{"content":"b"}`+"\n\n", content("c"), fin("stop"), done))
+	r = e.ask(t, oneAttempt)
+	r.wantFailed(t, "malformed chunk")
 }
 
 func TestFault22StreamUnderAnotherName(t *testing.T) {

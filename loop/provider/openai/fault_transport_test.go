@@ -253,7 +253,7 @@ func TestFault35ClientErrorsAreFinal(t *testing.T) {
 	}
 	for body, words := range map[string]string{
 		`{"detail":"Not Found"}`: `HTTP 404 Not Found: {"detail":"Not Found"}`, `no such page`: "no such page", ``: "HTTP 404 Not Found",
-		`{"error":"text only"}`: "text only", `{"message":["a","b"]}`: "a, b",
+		`{"error":"text only"}`: "text only", `{"message":["a","b"]}`: "a, b", `[{"error":{"message":"in a list","code":404}}]`: "in a list",
 	} {
 		r := serve(t, refuse(404, body)).ask(t, nil)
 		r.wantFailed(t, words)

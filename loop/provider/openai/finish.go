@@ -80,7 +80,7 @@ func (a *assembler) judge(m *transcript.Message, broken error) *failure {
 	case a.finishReason == "" && broken != nil:
 		return classify(broken)
 	case a.finishReason == "" && !a.started:
-		return &failure{err: errNoEvents, kind: once}
+		return &failure{err: a.noEvents(), kind: once}
 	case a.finishReason == "":
 		return &failure{err: errCut, kind: transient}
 	}
@@ -101,6 +101,16 @@ func (a *assembler) judge(m *transcript.Message, broken error) *failure {
 	m.StopReason = a.stopReason(reason, calls)
 	a.noteOddities(m, reason, calls)
 	return nil
+}
+
+// noEvents says what there was instead.
+func (a *assembler) noEvents() error {
+	for _, n := range a.notes {
+		if n.kind == noteFrame {
+			return fmt.Errorf("%w, but for %s", errNoEvents, n.text)
+		}
+	}
+	return errNoEvents
 }
 
 // stopReason decides by the content: calls make it a tool turn, whatever the

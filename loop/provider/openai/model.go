@@ -180,6 +180,10 @@ func (t *attempt) read(ctx context.Context, stream *goopenai.ChatCompletionStrea
 		if err != nil {
 			return cause(ctx, t.model.endpoint, err)
 		}
+		if len(raw) == 0 || raw[0] != '{' {
+			a.note(noteFrame, excerpt(raw)) // a ping in words: what matters comes as objects
+			continue
+		}
 		c, err := decodeChunk(raw)
 		if err != nil {
 			return err

@@ -24,6 +24,7 @@ const (
 	noteFinishRepeated  = "finish_reason_contradicted" // a second, different finish_reason
 	noteThinkingOnly    = "answer_without_text"        // only thinking came
 	noteRefusal         = "refusal"                    // the text is a refusal
+	noteFrame           = "frame_ignored"              // a data line that is no JSON object
 	noteChoice          = "choice_ignored"             // an answer beside the one asked for
 )
 

@@ -83,7 +83,7 @@ func (r *eventReader) step() {
 			r.field(line)
 		}
 		r.dispatchWhole()
-		r.strayError()
+		r.foreign()
 		r.fail(io.EOF)
 		return
 	default:
@@ -238,13 +238,16 @@ func (r *eventReader) emitError(e *apiError) {
 	r.fail(io.EOF)
 }
 
-// strayError looks for an error in a body without events: some gateways
-// announce a stream and then send a JSON error.
-func (r *eventReader) strayError() {
-	if r.events > 0 || r.err != nil {
+// foreign looks at a body without events. Some gateways announce a stream and
+// then send a JSON error, or a page.
+func (r *eventReader) foreign() {
+	stray := bytes.TrimSpace(r.stray)
+	if r.events > 0 || r.err != nil || len(stray) == 0 {
 		return
 	}
-	if e := errorObject(bytes.TrimSpace(r.stray), ""); e != nil {
+	if e := errorObject(stray, ""); e != nil {
 		r.emitError(e)
+		return
 	}
+	r.fail(&foreignBody{contentType: eventStreamType, excerpt: excerpt(stray)})
 }

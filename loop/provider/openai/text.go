@@ -69,6 +69,10 @@ type looseInt struct {
 // UnmarshalJSON never fails.
 func (v *looseInt) UnmarshalJSON(b []byte) error {
 	*v = looseInt{}
+	if len(b) == 1 && b[0] >= '0' && b[0] <= '9' { // the index of nearly every chunk
+		*v = looseInt{int64(b[0] - '0'), true}
+		return nil
+	}
 	text := strings.Trim(string(b), `"`)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		*v = looseInt{n, true}

@@ -16,6 +16,8 @@ import (
 )
 
 const (
+	eventStreamType = "text/event-stream"
+
 	maxErrorBody = 64 << 10 // of a refusal; what is longer is a web page
 	maxExcerpt   = 300      // bytes of a foreign body in an error
 	maxWords     = 4 << 10  // bytes of a message that an endpoint worded
@@ -95,7 +97,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 // another content type are believed when the body looks like one.
 func eventStream(resp *http.Response, body io.Reader) (*eventReader, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if kind == "text/event-stream" {
+	if kind == eventStreamType {
 		return newEventReader(body), nil
 	}
 	buffered := bufio.NewReaderSize(body, 512)
@@ -204,8 +206,11 @@ type foreignBody struct {
 
 func (e *foreignBody) Error() string {
 	kind := e.contentType
-	if kind == "" {
-		kind = "no content type"
+	switch {
+	case kind == eventStreamType:
+		return "no events: what calls itself an event stream is none: " + e.excerpt
+	case kind == "":
+		kind = "of no content type"
 	}
 	if e.excerpt == "" {
 		return fmt.Sprintf("no events: the answer is empty (%s)", kind)
