@@ -86,7 +86,7 @@ func annotation(s verify.Severity) string {
 // annotate writes one workflow command. Values are escaped as in GitHub's own
 // toolkit (actions/toolkit, packages/core/src/command.ts).
 func (g *github) annotate(kind, file string, line, column int, title, message string) {
-	fmt.Fprintf(g.w, "::%s file=%s", kind, property(file))
+	fmt.Fprintf(g.w, "::%s file=%s", kind, property(Printable(file)))
 	if line > 0 {
 		fmt.Fprintf(g.w, ",line=%d,col=%d", line, max(column, 1))
 	}

@@ -89,7 +89,10 @@ func (j *junit) suite(f File) junitSuite {
 		whole.Skipped = &junitProblem{Message: "not a transcript"}
 		s.Skipped++
 	default:
-		whole.Out = strings.Join(append([]string{describe(f.Summary)}, f.Notes...), "\n")
+		whole.Out = describe(f.Summary)
+		for _, n := range f.Notes {
+			whole.Out += "\n" + Printable(n)
+		}
 	}
 	s.Cases = append(s.Cases, whole)
 	s.Tests = len(s.Cases)
