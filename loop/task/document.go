@@ -56,7 +56,7 @@ func parseDocument(data []byte, p *problems) *document {
 		p.at(root, "the smallest task has version, model and prompt", "want a mapping of keys, found %s", kindName(root))
 		return nil
 	}
-	g := guard{problems: p, sizes: map[*yaml.Node]int{}}
+	g := guard{problems: p, sizes: map[*yaml.Node]int{}, names: map[*yaml.Node]bool{}}
 	size := g.visit(root, 0)
 	if g.fatal {
 		return nil
@@ -124,8 +124,9 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // guard checks what must hold before a tree may be decoded.
 type guard struct {
 	*problems
-	sizes map[*yaml.Node]int // written-out size; -1 while being visited
-	fatal bool               // the tree must not be walked
+	sizes map[*yaml.Node]int  // written-out size; -1 while being visited
+	names map[*yaml.Node]bool // mappings of names of variables: a header may be called X-Api-Key
+	fatal bool                // the tree must not be walked
 }
 
 // visit gives the size of n with its aliases written out.
@@ -208,7 +209,12 @@ func (g *guard) mapping(n *yaml.Node) {
 		} else {
 			lines[key.Value] = key.Line
 		}
-		g.literalKeyName(key, val)
+		if key.Value == "headers_env" {
+			g.names[target(val)] = true
+		}
+		if !g.names[n] {
+			g.literalKeyName(key, val)
+		}
 	}
 }
 

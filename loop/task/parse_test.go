@@ -181,6 +181,9 @@ func TestLegitimateOddities(t *testing.T) {
 		"\ufeff" + head,
 		strings.ReplaceAll(head, "\n", "\r\n"),
 		"---\n" + head + "...\n",
+		head + "tools: [{ mcp: a, url: \"http://b/\", headers_env: { X-Api-Key: A_NAME, Authorization: OTHER } }]\n",
+		head + "tools: [{ name: login, description: log in, run: [./login], parameters: { type: object, properties: { api_key: { type: string } }, required: [api_key] } }]\n",
+		head + "system: \"The package sk-learn-contrib-extras and a token like sk-… are no keys; neither is AKIA.\"\n",
 		"x-base: &base { provider: scripted, responses: [] }\nversion: 1\nmodel: { <<: *base }\nprompt: a\n",
 	} {
 		if _, err := task.Parse("t.yaml", []byte(yaml), task.Options{}); err != nil {
