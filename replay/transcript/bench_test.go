@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -116,6 +117,20 @@ func BenchmarkAppendEntry(b *testing.B) {
 	for b.Loop() {
 		for i := range entries {
 			buf = AppendEntry(buf[:0], &entries[i])
+		}
+	}
+}
+
+// BenchmarkValid is the yardstick: what encoding/json needs to validate the
+// same lines, without reading, decoding or keeping anything.
+func BenchmarkValid(b *testing.B) {
+	data := corpus(16 << 20)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		for line := range bytes.Lines(data) {
+			if !json.Valid(line) {
+				b.Fatal("no JSON")
+			}
 		}
 	}
 }

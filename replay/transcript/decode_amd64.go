@@ -1,0 +1,13 @@
+package transcript
+
+// decodeRuns decodes src into dst, plain bytes and escapes of one letter, up
+// to a byte that needs a closer look: a quote, a control character, another
+// escape, or one near the end of src. dst must have room for all of src and
+// spill bytes more.
+//
+// Text in transcripts has an escape every dozen bytes, at places that no
+// branch predictor guesses. Looking at 32 bytes without a branch made reading
+// as a whole 1.4 times as fast as looking at eight.
+//
+//go:noescape
+func decodeRuns(dst, src []byte) (written, read int)
