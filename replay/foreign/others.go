@@ -9,6 +9,12 @@ import (
 // The formats below are recognised, so that a file of theirs is never taken
 // for a damaged one of ours, and cannot be read yet.
 
+func droid() Format {
+	return Format{Name: "droid", Title: "a Droid session", Knowledge: replay.Unknown, Sniff: func(h *Head) bool {
+		return h.any(func(o Object) bool { return o.is("session_start") })
+	}}
+}
+
 func openAI() Format {
 	return Format{Name: "openai-chat", Title: "a log of OpenAI chat messages", Knowledge: replay.PerRequest, Sniff: func(h *Head) bool {
 		return h.any(func(o Object) bool { return o.has("messages") && !o.has("type") })

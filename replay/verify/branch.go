@@ -83,6 +83,10 @@ func (e *engine) link(chain string, en *transcript.Entry) link {
 		l.named, l.parentID = true, e.table.fingerprint(en.ParentID)
 		l.parent = e.table.find(l.parentID)
 		if l.parent == none {
+			// Some programs hang a result on the call instead of the entry.
+			l.parent = e.uses.latest(useKey(useCall, l.parentID))
+		}
+		if l.parent == none {
 			e.dangling(en, l.parentID)
 		}
 	}

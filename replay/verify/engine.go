@@ -11,6 +11,7 @@ import (
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/verify/secret"
 )
 
 // engine checks one file: lines become records, records become entries of a
@@ -27,6 +28,8 @@ type engine struct {
 	uses   *occurrences
 	branch branches
 	seal   *sealer
+	base   *base
+	secret *secret.Finder
 	found  *findings
 
 	file File
@@ -61,6 +64,8 @@ func newEngine(src Source, format foreign.Format, head []byte, rules []Rule, o O
 	e.branch = newBranches()
 	e.found = newFindings(src.Name)
 	e.seal = newSealer(format, head, o)
+	e.base = newBase(o.Base, o)
+	e.secret = secret.New()
 	e.file = File{Format: format.Name, Slice: o.Slice, Finished: o.Finished}
 	e.pass = Pass{File: &e.file, e: e}
 	for i, r := range rules {
@@ -153,8 +158,8 @@ func (e *engine) ruleName() string {
 
 func (e *engine) line(l *transcript.Line) error {
 	e.file.Lines = l.No
-	e.seal.line(l)
 	e.pass.line, e.pass.entry, e.pass.Path = l, nil, nil
+	e.pass.Differs = e.base.line(l)
 	switch l.Damage {
 	case transcript.TornLine, transcript.TornTail, transcript.Glued:
 		e.file.TornAt = l.No
@@ -171,6 +176,7 @@ func (e *engine) line(l *transcript.Line) error {
 			e.records++
 		}
 	})
+	e.seal.line(l)
 	return err
 }
 
@@ -198,6 +204,7 @@ func (e *engine) record(chain string, en *transcript.Entry) error {
 	e.pass.index = i
 	e.sequence = e.placeInSequence(i, link)
 	e.pass.Links = e.links(link)
+	e.pass.Sealed = e.seal.entry(en, e.file.Header)
 	e.each(e.hooks.entry, func(c *Checker) { c.Entry(&e.pass, en) })
 	e.follow(chain, link)
 	e.apply(en)
@@ -205,6 +212,7 @@ func (e *engine) record(chain string, en *transcript.Entry) error {
 }
 
 func (e *engine) header(en *transcript.Entry) error {
+	e.pass.Links, e.pass.Sealed = Links{}, nil
 	if e.file.Header == nil && en.Header != nil {
 		e.file.Header, e.file.HeaderLine = en.Header, en.Line
 		if g := en.Header.Generator; g != nil && g.Format > transcript.FormatVersion {
@@ -231,9 +239,9 @@ func (e *engine) apply(en *transcript.Entry) {
 		e.applyMessage(en.Message)
 	case en.Custom != nil && en.Custom.Message != nil:
 		e.message(en.Custom.Message)
-		p.before = e.asUser(en)
+		p.before, p.began = e.asUser(en), true
 	case en.Branch != nil && en.Branch.Summary != "":
-		p.before = e.asUser(en)
+		p.before, p.began = e.asUser(en), true
 	case en.Compaction != nil:
 		e.compaction(en.Compaction)
 	case en.Edit != nil && en.Edit.Replacement == nil:
@@ -267,15 +275,19 @@ func (e *engine) applyMessage(m *transcript.Message) {
 		e.file.Declares = e.file.Declares || len(m.ToolsAdded)+len(m.ToolsRemoved) > 0
 	case transcript.Assistant:
 		e.assistant(m)
+		p.began = true
 	case transcript.ToolResult:
 		e.message(m)
 		e.answer(m)
+		p.began = true
 	case transcript.User:
 		e.message(m)
+		p.began = true
 		e.closeExchange()
 		p.before = e.asUser(e.pass.entry)
 	default:
 		e.message(m)
+		p.began = true
 		if m.Bash == nil || !m.Bash.ExcludeFromContext {
 			p.before = e.asUser(e.pass.entry)
 		}
@@ -292,7 +304,7 @@ func (e *engine) compaction(c *transcript.Compaction) {
 	} else {
 		p.bare = line
 	}
-	p.before = e.asUser(e.pass.entry)
+	p.before, p.began = e.asUser(e.pass.entry), true
 }
 
 // omit applies an edit that takes an entry out of later requests: nothing is

@@ -38,7 +38,7 @@ func (a *Answer) Ran() bool { return a.Message.HasIsError && !a.Message.IsError 
 const (
 	useCall uint64 = iota + 1
 	useFailedCall
-	useResponse
+	useCopy
 	useRule // first of the kinds that rules use, one each
 )
 
@@ -53,10 +53,13 @@ func (e *engine) assistant(m *transcript.Message) {
 	p := e.path
 	t := Turn{
 		Place: e.pass.place(), StopReason: m.StopReason, Provider: m.Provider, Model: m.Model,
-		Failed: m.Failed(), content: hashContent(e.table.seed, m),
+		Failed: m.Failed(), content: hashContent(e.table.seed, m), time: m.Timestamp,
 	}
 	if m.ResponseID != "" {
-		t.response = useKey(useResponse, e.table.fingerprint(m.ResponseID))
+		t.response = e.table.fingerprint(m.ResponseID)
+	}
+	if t.response != 0 || t.time != 0 {
+		t.copyKey = useKey(useCopy, mix(mix(t.content, t.response), uint64(t.time)))
 	}
 	e.compareTurn(&t, m)
 	e.pass.turn = &t
@@ -66,10 +69,10 @@ func (e *engine) assistant(m *transcript.Message) {
 		e.closeExchange()
 	}
 	if t.RepeatOf != 0 {
-		p.drop(func(o *Turn) bool { return o.content == t.content || t.response != 0 && o.response == t.response })
+		p.drop(func(o *Turn) bool { return o.content == t.content })
 	}
-	if t.response != 0 {
-		e.uses.add(t.response, t.index)
+	if t.copyKey != 0 {
+		e.uses.add(t.copyKey, t.index)
 	}
 	p.turn, p.open = t, true
 	for i := range m.Content {
@@ -82,16 +85,20 @@ func (e *engine) assistant(m *transcript.Message) {
 	}
 }
 
-// compareTurn finds out whether t is a part or a copy of an earlier message.
+// compareTurn finds out whether t is a part or a copy of an earlier message. A
+// response id alone proves neither: some endpoints give every answer the same
+// one. Parts of one answer follow each other; a copy says the same, and has
+// the same time if times are recorded.
 func (e *engine) compareTurn(t *Turn, m *transcript.Message) {
 	p := e.path
 	adjacent := p.open && p.before.Line == p.turn.Line && !e.answeredSomething()
-	if t.response != 0 {
-		if adjacent && p.turn.response == t.response && p.turn.content != t.content {
-			t.Continues = true
-			return
-		}
-		if i := e.uses.onPath(t.response, p.tip); i != none {
+	if adjacent && t.response != 0 && p.turn.response == t.response && p.turn.content != t.content &&
+		(p.turn.time == t.time || p.turn.time == 0 || t.time == 0) {
+		t.Continues = true
+		return
+	}
+	if t.copyKey != 0 {
+		if i := e.uses.onPath(t.copyKey, p.tip); i != none {
 			t.RepeatOf = int(e.table.row(i).line)
 			return
 		}
@@ -166,10 +173,8 @@ func (e *engine) answer(m *transcript.Message) {
 	p := e.path
 	a := Answer{Place: e.pass.place(), Message: m}
 	late := -1
-	for i := range p.calls {
-		if c := &p.calls[i]; c.ID == m.ToolCallID && (a.Call == nil || a.Call.Answered != 0 && c.Answered == 0) {
-			a.Call, a.Kind = c, InTime
-		}
+	if i := p.callFor(m); i >= 0 {
+		a.Call, a.Kind = &p.calls[i], InTime
 	}
 	switch {
 	case a.Call != nil && a.Call.Answered != 0:
@@ -191,6 +196,30 @@ func (e *engine) answer(m *transcript.Message) {
 		p.late = slices.Delete(p.late, late, late+1)
 	}
 	p.before = Before{Line: a.Line, Role: string(transcript.ToolResult)}
+}
+
+// callFor finds the call of the open exchange that a result answers, -1 if
+// there is none: an unanswered one before an answered one, and of those with
+// one id the one with the right name.
+func (p *Path) callFor(m *transcript.Message) int {
+	best, score := -1, 0
+	for i := range p.calls {
+		c := &p.calls[i]
+		if c.ID != m.ToolCallID {
+			continue
+		}
+		s := 1
+		if c.Answered == 0 {
+			s += 2
+		}
+		if c.Name == m.ToolName {
+			s++
+		}
+		if s > score {
+			best, score = i, s
+		}
+	}
+	return best
 }
 
 // lateAnswer finds the call of a result outside the open exchange. It returns

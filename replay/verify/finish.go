@@ -23,9 +23,13 @@ func (e *engine) end() error {
 		}
 	}
 	e.resolveLinks()
+	e.file.Altered = e.seal.altered(e.file.Header, e.options.Anchor)
+	if rest := e.base.rest(e.file.Lines); rest != "" {
+		e.file.Altered = append(e.file.Altered, rest)
+	}
 	e.pass.Path, e.pass.entry, e.pass.line = nil, nil, nil
 	e.each(e.hooks.end, func(c *Checker) { c.End(&e.pass) })
-	return nil
+	return e.base.close()
 }
 
 func sortedIndexes[V any](m map[uint32]V) []uint32 {
@@ -140,7 +144,7 @@ func (e *engine) snippet(f *Finding) {
 	if err != nil {
 		return
 	}
-	f.Snippet = strings.ToValidUTF8(string(trimLineEnd(line)), "\uFFFD")
+	f.Snippet = e.secret.Mask(strings.ToValidUTF8(string(trimLineEnd(line)), "\uFFFD"))
 }
 
 // lineOffset finds the offset of a line that holds an entry.

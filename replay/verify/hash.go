@@ -172,3 +172,13 @@ func (h *jsonHasher) text() uint64 {
 	}
 	return maphash.Bytes(h.seed, token[1:len(token)-1])
 }
+
+// HashMessage hashes what makes a message the same message: role, content,
+// what it answers, and its time and response id if it has them.
+func (p *Pass) HashMessage(m *transcript.Message) uint64 {
+	seed := p.e.table.seed
+	h := mix(maphash.String(seed, string(m.Role)), hashContent(seed, m))
+	h = mix(h, maphash.String(seed, m.ToolCallID))
+	h = mix(h, maphash.String(seed, m.ResponseID))
+	return mix(h, uint64(m.Timestamp))
+}

@@ -23,10 +23,29 @@ type File struct {
 	// TornAt is the line of the last damaged line, 0 if there is none.
 	TornAt int
 
+	// Altered says what shows that the file as a whole is not what it was: an
+	// anchor, a base that goes on, a header that is not that of its runs.
+	Altered []string
+
+	explained map[int]bool
+
 	// Dangling are the entries whose parent is not in the file or only later
 	// in it; Rings the rings that parent links form.
 	Dangling []Dangling
 	Rings    []Ring
+}
+
+// Explained reports whether a rule has said that it explains what weaker rules
+// found about a line. It is complete at the end of the file.
+func (f *File) Explained(line int) bool { return f.explained[line] }
+
+// Explain says that what weaker rules find about a line follows from what this
+// rule has found.
+func (p *Pass) Explain(line int) {
+	if p.File.explained == nil {
+		p.File.explained = make(map[int]bool)
+	}
+	p.File.explained[line] = true
 }
 
 // Dangling is an entry whose parent was not there when it was written.
@@ -62,6 +81,13 @@ type Pass struct {
 
 	// Links of the entry, in Checker.Entry.
 	Links Links
+
+	// Sealed is what the entry seals, in Checker.Entry; nil if it is no seal.
+	Sealed *Sealed
+
+	// Differs is how the line differs from the base, in Checker.Line; nil if
+	// it does not.
+	Differs *Difference
 
 	// Active tells, at the end of a path, whether the file ends there.
 	Active bool
@@ -149,6 +175,22 @@ func (p *Pass) Suspect(c *Call, ran, otherwise Severity, f Finding, keep func(*F
 
 // Memory is what the rule remembers along the path.
 func (p *Pass) Memory() Memory { return p.Path.memory[p.rule] }
+
+// Straight reports whether nothing but entries of this path stands in the file
+// between the entry that is looked at and the one that was looked at when
+// [Pass.Position] was taken.
+func (p *Pass) Straight(from Position) bool {
+	return p.index-from.index == uint32(p.Path.depth-from.depth)
+}
+
+// Position is a place on a path for Straight.
+func (p *Pass) Position() Position { return Position{p.index, p.Path.depth} }
+
+// Position is a place on a path.
+type Position struct {
+	index uint32
+	depth int
+}
 
 // Note says in the summary what cannot be known about the file.
 func (p *Pass) Note(format string, args ...any) { p.e.note(fmt.Sprintf(format, args...)) }

@@ -44,8 +44,10 @@ type Turn struct {
 	// a copy, 0 if there is none.
 	RepeatOf int
 
-	response uint64 // key of the response id, 0 without one
+	response uint64 // hash of the response id, 0 without one
 	content  uint64 // hash of the content
+	time     int64  // of the message, in milliseconds; 0 without one
+	copyKey  uint64 // key of all three, 0 without id and time
 }
 
 // Standing is how a called name stands to the declarations of the path.
@@ -119,6 +121,7 @@ type Path struct {
 	tip, root uint32
 	depth     int
 
+	began   bool // a message other than a system message has been seen
 	severed bool // what was before the first entry is unknown
 	partial bool // tools may have been declared in the unknown part
 	states  bool // a system message or a checkpoint has been seen, so tools are known from there on
@@ -167,11 +170,30 @@ func (p *Path) Tools() replay.ToolSet { return p.tools }
 // ToolsKnown reports whether the path states all tools that are declared.
 func (p *Path) ToolsKnown() bool { return p.states && !p.partial }
 
+// ToolsPartial reports whether tools may have been declared in a part of the
+// path that is lost.
+func (p *Path) ToolsPartial() bool { return p.partial }
+
+// Lapsed reports whether a tool was declared until a compaction that states no
+// tools.
+func (p *Path) Lapsed(name string) bool {
+	r, ok := p.tools.LookupRemoved(name)
+	return ok && r.Line == p.bare
+}
+
+// Began reports whether the path has a message other than a system message.
+func (p *Path) Began() bool { return p.began || p.severed }
+
 // Severed reports whether the beginning of the path is missing.
 func (p *Path) Severed() bool { return p.severed }
 
 // Before is the message that a request would carry last.
 func (p *Path) Before() Before { return p.before }
+
+// Owes reports whether a call of the open exchange is unanswered.
+func (p *Path) Owes() bool {
+	return slices.ContainsFunc(p.calls, func(c Call) bool { return c.Answered == 0 && c.Duplicates == 0 && !c.Turn.Failed })
+}
 
 // Turn is the last assistant message. Its line is 0 if there was none.
 func (p *Path) Turn() *Turn { return &p.turn }

@@ -2,25 +2,128 @@ package verify
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
+// Sealed is what a seal says that the engine has just recomputed.
+type Sealed struct {
+	Seal   Seal
+	Broken string // why, "" if it is not
+}
+
 // sealer recomputes the seals of a file while it is read.
 type sealer struct {
-	records bool // the file records requests, so the fold is needed
+	hashes  bool // the digest of the file is wanted
+	records bool // the file may record requests, so the fold is needed
+	own     bool // the format is turnlog's own
+
+	sum       transcript.Sealer
+	last      Seal // of the last seal
+	broken    bool
+	after     int // entries since the last seal
+	sessions  int // runs in the file
+	ownRuns   int // those of the file's own session
+	unchecked bool
 }
 
-func newSealer(format foreign.Format, head []byte, _ Options) *sealer {
-	return &sealer{records: format.Seals && bytes.Contains(head, []byte(`"turnlog.request"`))}
+func newSealer(format foreign.Format, head []byte, o Options) *sealer {
+	ours := format.Seals && bytes.Contains(head, []byte("turnlog"))
+	return &sealer{
+		hashes:  ours || o.Anchor != "",
+		records: format.Seals && (format.Name == "turnlog" || bytes.Contains(head, []byte(transcript.CustomRequest))),
+		own:     format.Name == "turnlog",
+	}
 }
 
-func (s *sealer) line(*transcript.Line) {}
+// line takes in a line after its records were looked at: a seal covers what is
+// before its own line.
+func (s *sealer) line(l *transcript.Line) {
+	if s.hashes {
+		_, _ = s.sum.Write(l.Raw)
+	}
+}
 
-func (s *sealer) result() Seal { return SealNone }
+// entry looks at an entry and returns what it seals, nil if it is no seal.
+func (s *sealer) entry(e *transcript.Entry, header *transcript.Header) *Sealed {
+	s.after++
+	if e.Custom == nil {
+		return nil
+	}
+	switch e.Custom.CustomType {
+	case transcript.CustomRun:
+		var run transcript.Run
+		if e.Custom.Decode(&run) == nil {
+			s.sessions++
+			if header != nil && run.Session == header.ID {
+				s.ownRuns++
+			}
+		}
+	case transcript.CustomEnd:
+		sealed := s.check(e, header)
+		s.last, s.after = sealed.Seal, 0
+		s.broken = s.broken || sealed.Seal == SealBroken
+		return &sealed
+	}
+	return nil
+}
 
-func (s *sealer) digest() string { return "" }
+func (s *sealer) check(e *transcript.Entry, header *transcript.Header) Sealed {
+	if !s.hashes {
+		s.unchecked = true
+		return Sealed{Seal: SealMissing}
+	}
+	end, err := s.sum.Check(e)
+	other := header != nil && end.Session != header.ID
+	switch {
+	case other && header.ParentSession != "":
+		return Sealed{Seal: SealInherited}
+	case other:
+		return Sealed{SealBroken, "the seal belongs to the session " + strconv.Quote(end.Session) + ", the file to " + strconv.Quote(header.ID) + ", and it is no fork"}
+	case errors.Is(err, transcript.ErrSealUnknown):
+		return Sealed{SealBroken, "the seal cannot be checked: " + err.Error()}
+	case err != nil:
+		return Sealed{SealBroken, "the file was changed after it was sealed: " + err.Error()}
+	}
+	return Sealed{Seal: SealOK}
+}
+
+// result is the seal of the file as a whole.
+func (s *sealer) result() Seal {
+	switch {
+	case s.broken:
+		return SealBroken
+	case s.last == "" && !s.own:
+		return SealNone
+	case s.last == "", s.after > 0 && (s.last == SealOK || s.ownRuns > 0):
+		return SealMissing
+	}
+	return s.last
+}
+
+// digest is that of the whole file, "" if nothing asked for it.
+func (s *sealer) digest() string {
+	if !s.hashes {
+		return ""
+	}
+	return s.sum.Sum()
+}
+
+// altered says what is wrong with the file as a whole.
+func (s *sealer) altered(header *transcript.Header, anchor string) []string {
+	var found []string
+	if header != nil && header.Generator != nil && s.sessions > 0 && s.ownRuns == 0 {
+		// The program that writes this header records a run of its session.
+		s.broken = true
+		found = append(found, "no run of the file belongs to the session "+strconv.Quote(header.ID)+" that its header names")
+	}
+	if anchor != "" && anchor != s.digest() {
+		found = append(found, "the digest of the file is "+s.digest()+", the anchor says "+anchor)
+	}
+	return found
+}
 
 func itoa(n int) string { return strconv.Itoa(n) }

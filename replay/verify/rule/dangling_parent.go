@@ -36,7 +36,7 @@ func danglingParent() verify.Rule {
 					f.Related = []verify.Related{{Line: d.Later, Message: "the parent"}}
 				}
 				f.Subject = d.Parent
-				p.Report(f)
+				p.ReportIf(f, unlessExplained)
 			}
 		}}),
 	}

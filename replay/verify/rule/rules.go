@@ -24,21 +24,73 @@ func All() []verify.Rule {
 		tornLine(),
 		gluedRecords(),
 		tornTail(),
+		nulBytes(),
+		invalidUTF8(),
 		loneSurrogate(),
+		strayBOM(),
+		duplicateJSONKey(),
+		unsafeInteger(),
 
+		duplicateEntryID(),
 		danglingParent(),
+		parentCycle(),
+		interleavedBranches(),
+		repeatedMessage(),
+		danglingReference(),
+		compactionTargetMissing(),
+		compactionSplitsPair(),
+		compactionDropsTools(),
 
 		undeclaredToolCall(),
 		removedToolCall(),
+		toolNameVariant(),
+		duplicateToolDeclaration(),
+		silentRedeclaration(),
+		removeUnknownTool(),
+		unportableIdentifier(),
 
 		missingResult(),
 		openCall(),
 		orphanResult(),
+		duplicateResult(),
 		duplicateCallID(),
+		reusedCallID(),
+		resultNameMismatch(),
+		lateResult(),
+		executedFailedTurn(),
+
+		roleAlternation(),
+		contentAfterCall(),
 
 		badArguments(),
+		concatenatedArguments(),
+		schemaViolation(),
 
 		executedTruncatedCall(),
+		maskedTruncation(),
+		stopReasonMismatch(),
+		unfinishedMessage(),
+
+		emptyContent(),
+		imageMismatch(),
+		thinkingSignature(),
+		toolMarkupInText(),
+
+		rewrittenHistory(),
+		replayMismatch(),
+		timeGoesBack(),
+		unbalancedEvents(),
+
+		cacheCollapse(),
+		unstablePrefix(),
+		usageInconsistent(),
+		usageRepeated(),
+
+		repeatedCall(),
+		noProgressLoop(),
+		retriedSideEffect(),
+		secretInTranscript(),
+		injectedInstruction(),
 	}
 }
 

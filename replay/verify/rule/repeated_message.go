@@ -1,0 +1,88 @@
+package rule
+
+import (
+	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/verify"
+)
+
+func repeatedMessage() verify.Rule {
+	return verify.Rule{
+		ID:       "repeated-message",
+		Group:    groupTree,
+		Severity: verify.Error,
+		Title:    "the same assistant message was appended twice on one path",
+		Why: "The calls of the first copy have no results and those of the second have used ids: Anthropic and OpenAI refuse the history " +
+			"(langchain-ai/deepagents#6321: clean-up after an interrupt saved the call again; claude-code#20640, #92089: a compaction appended the history again).",
+		Fix:   "Save a message in one place, and look whether it is there before saving it again.",
+		Quiet: "The parts of one answer on several lines, a user who says the same twice, the same call in two answered turns of a provider that numbers calls per turn.",
+		Since: "0.1.0",
+		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"go"}}
+{"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"x"}}],"stopReason":"toolUse"}}
+{"type":"message","id":"a3","parentId":"a2","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"x"}}],"stopReason":"toolUse"}}
+{"type":"message","id":"a4","parentId":"a3","message":{"role":"toolResult","toolCallId":"c1","toolName":"read","content":[{"type":"text","text":"1"}],"isError":false}}
+`,
+		Good: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"go"}}
+{"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"text","text":"ok"}],"responseId":"r1","stopReason":"stop"}}
+{"type":"message","id":"a3","parentId":"a2","message":{"role":"user","content":"go"}}
+{"type":"message","id":"a4","parentId":"a3","message":{"role":"assistant","content":[{"type":"text","text":"ok"}],"responseId":"r2","stopReason":"stop"}}
+`,
+		New: stateless(verify.Checker{
+			Memory:  func() verify.Memory { return new(copiedRun) },
+			Message: func(p *verify.Pass, m *transcript.Message) { p.Memory().(*copiedRun).next(p, m) },
+		}),
+	}
+}
+
+// copiedRun follows a run of messages that an earlier run of the path equals.
+type copiedRun struct {
+	length int
+	line   int // of the earlier message that the last one equals
+	last   int // line of the last one
+	called bool
+	first  verify.Place // of the run's first assistant message
+	copyOf int
+}
+
+func (r *copiedRun) Clone() verify.Memory { c := *r; return &c }
+
+// shortestRun is how many messages in a row must equal earlier ones where
+// nothing else proves a copy: one call and its result may come back where a
+// provider numbers calls per turn.
+const shortestRun = 3
+
+func (r *copiedRun) next(p *verify.Pass, m *transcript.Message) {
+	t := p.Turn()
+	if t != nil && t.RepeatOf != 0 {
+		reportCopy(p, t.Place, t.RepeatOf)
+	}
+	if m.Role == transcript.System {
+		return
+	}
+	key := p.HashMessage(m)
+	line, ok := p.Recall(key)
+	p.Remember(key)
+	here := p.Place().Line
+	if !ok {
+		*r = copiedRun{}
+		return
+	}
+	if r.length > 0 && line-r.line != here-r.last {
+		*r = copiedRun{} // not the message that followed there
+	}
+	r.length++
+	r.line, r.last = line, here
+	if t != nil && r.first.Line == 0 {
+		r.first, r.copyOf = t.Place, line
+	}
+	r.called = r.called || len(m.Calls()) > 0
+	if r.length == shortestRun && r.called {
+		reportCopy(p, r.first, r.copyOf)
+	}
+}
+
+func reportCopy(p *verify.Pass, at verify.Place, of int) {
+	f := at.Finding("the assistant message of line %d is here a second time", of)
+	f.Related = []verify.Related{{Line: of, Message: "the first copy"}}
+	p.Explain(at.Line)
+	p.Report(f)
+}

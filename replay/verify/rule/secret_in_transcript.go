@@ -1,0 +1,145 @@
+package rule
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/verify"
+	"github.com/turnlog/turnlog/replay/verify/secret"
+)
+
+func secretInTranscript() verify.Rule {
+	return verify.Rule{
+		ID:       "secret-in-transcript",
+		Group:    groupSafety,
+		Severity: verify.Error,
+		Title:    "a credential stands in the transcript",
+		Why: "Transcripts are shared, uploaded and kept; NDJSON goes into CI logs " +
+			"(NousResearch/hermes-agent#19845, google-gemini/gemini-cli#22225, LambdaTest/kane-cli#77). Only patterns that hardly match anything else are looked for, and the value is never shown.",
+		Fix:   "Revoke the credential first, then redact the copies of the file. Keep credentials out of the environment of tools.",
+		Quiet: "Signatures and image data, placeholders of manuals.",
+		Since: "0.1.0",
+		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"use AKIA0123456789ABCDEF please"}}
+`,
+		Good: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"use AKIAIOSFODNN7EXAMPLE, or task-management-with-sk-learn-and-friends"}}
+`,
+		New: func(verify.Values) verify.Checker {
+			finder := secret.New()
+			return verify.Checker{Line: func(p *verify.Pass, l *transcript.Line) {
+				for i := range l.Records {
+					findSecrets(p, finder, l, &l.Records[i])
+				}
+			}}
+		},
+	}
+}
+
+func findSecrets(p *verify.Pass, finder *secret.Finder, l *transcript.Line, e *transcript.Entry) {
+	start := bytes.Index(l.Raw, e.Raw) // not at 0 on a glued line
+	for m := range finder.Find(e.Raw) {
+		field := fieldAt(e.Raw, m.From)
+		if opaque(field) {
+			continue
+		}
+		reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], max(0, start)+m.From+1)
+	}
+	// A character written as an escape splits a pattern in the raw bytes.
+	if bytes.Contains(e.Raw, []byte(`\u00`)) {
+		findEscaped(p, finder, e)
+	}
+}
+
+func findEscaped(p *verify.Pass, finder *secret.Finder, e *transcript.Entry) {
+	d := json.NewDecoder(bytes.NewReader(e.Raw))
+	for {
+		before := d.InputOffset()
+		token, err := d.Token()
+		if err != nil {
+			return
+		}
+		text, ok := token.(string)
+		if raw := e.Raw[before:d.InputOffset()]; !ok || !bytes.Contains(raw, []byte(`\u00`)) {
+			continue
+		}
+		for m := range finder.Find([]byte(text)) {
+			if field := fieldAt(e.Raw, int(d.InputOffset())-1); !opaque(field) {
+				reportSecret(p, e, m.Kind, field, []byte(text[m.From:m.To]), int(before)+1)
+			}
+		}
+	}
+}
+
+func reportSecret(p *verify.Pass, e *transcript.Entry, kind, field string, value []byte, column int) {
+	sum := sha256.Sum256(value)
+	f := p.Finding("%s in the field %s (the value is not shown)", article(kind), quote(field))
+	f.Entry = e.ID
+	f.Column = column
+	f.Subject = kind + " " + hex.EncodeToString(sum[:4])
+	f.Snippet = "(" + kind + ")"
+	p.Report(f)
+}
+
+func article(kind string) string {
+	if strings.ContainsRune("AOaeio", rune(kind[0])) {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// opaque reports whether a field holds bytes that look random and may match
+// anything.
+func opaque(field string) bool {
+	return strings.HasSuffix(strings.ToLower(field), "signature") || field == "data" || strings.Contains(field, "encrypted")
+}
+
+// fieldAt is the key of the string of a record that offset at lies in, the
+// nearest one for elements of lists.
+func fieldAt(raw []byte, at int) string {
+	var (
+		keys   []string // of the open objects and lists
+		key    string
+		isKey  bool // whether a string would be a key
+		object []bool
+	)
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			keys, object = append(keys, key), append(object, raw[i] == '{')
+			isKey = raw[i] == '{'
+		case '}', ']':
+			if n := len(keys); n > 0 {
+				key = keys[n-1]
+				keys, object = keys[:n-1], object[:n-1]
+			}
+		case ',':
+			isKey = len(object) > 0 && object[len(object)-1]
+		case '"':
+			end := stringEnd(raw, i)
+			if at < end {
+				return key
+			}
+			if isKey {
+				key, isKey = string(raw[i+1:end-1]), false
+			}
+			i = end - 1
+		}
+	}
+	return key
+}
+
+// stringEnd is the offset behind the string that starts at i.
+func stringEnd(raw []byte, i int) int {
+	for i++; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(raw)
+}
