@@ -73,7 +73,7 @@ func (a *assembler) note(kind, text string) {
 
 // add takes a chunk and gives the deltas it makes, valid until the next call.
 // advanced says that it brought some of the answer.
-func (a *assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err *apiError) {
+func (a *assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error) {
 	a.deltas = a.deltas[:0]
 	if a.id == "" {
 		a.id = a.secret.redact(string(c.ID))
@@ -103,6 +103,9 @@ func (a *assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err *apiE
 		a.delta(&o.Delta)
 		a.finishAs(string(o.FinishReason))
 		advanced = advanced || len(a.deltas) > before || o.FinishReason != ""
+	}
+	if a.calls.opened > maxCalls {
+		return a.deltas, advanced, errTooManyCalls
 	}
 	if a.usage != nil && len(a.deltas) > 0 {
 		a.deltas[0].Usage = a.usage.usage(a.price)

@@ -17,8 +17,9 @@ import (
 type history struct {
 	to    replay.ModelRef
 	items []item
-	buf   []byte // the messages, each after a comma; never rewritten below len
-	calls map[string]int
+	buf   []byte         // the messages, each after a comma; never rewritten below len
+	calls map[string]int // ids of calls, and how many have them
+	heads map[string]int // ids of responses
 }
 
 // item is one message as it was encoded.
@@ -27,12 +28,13 @@ type item struct {
 	callID     string
 	provider   string
 	model      string
+	response   string
 	content    []transcript.Block // shared with the message, which nothing changes
 	start, end int                // of its bytes in buf
 }
 
 func newItem(m *transcript.Message, start, end int) item {
-	return item{m.Role, m.ToolCallID, m.Provider, m.Model, m.Content, start, end}
+	return item{m.Role, m.ToolCallID, m.Provider, m.Model, m.ResponseID, m.Content, start, end}
 }
 
 // holds reports whether the item is the encoding of m. In a history that grows
@@ -83,8 +85,9 @@ func (h *history) encode(ms []transcript.Message, i int) {
 	h.buf = appendMessage(h.buf, m, h.to)
 	h.items = append(h.items, newItem(m, start, len(h.buf)))
 	if h.calls == nil {
-		h.calls = make(map[string]int)
+		h.calls, h.heads = make(map[string]int), make(map[string]int)
 	}
+	h.heads[m.ResponseID]++
 	for _, c := range m.Calls() {
 		h.calls[c.ID]++
 	}
@@ -97,6 +100,7 @@ func (h *history) cut(n int) {
 		return
 	}
 	for _, it := range h.items[n:] {
+		h.heads[it.response]--
 		for _, b := range it.content {
 			if b.Call != nil {
 				h.calls[b.Call.ID]--
@@ -109,6 +113,9 @@ func (h *history) cut(n int) {
 
 // hasCall reports whether id is the id of a call of the history.
 func (h *history) hasCall(id string) bool { return h.calls[id] > 0 }
+
+// hasResponse reports whether id is the id of an answer of the history.
+func (h *history) hasResponse(id string) bool { return h.heads[id] > 0 }
 
 // historySlot keeps the history between the requests of a conversation.
 type historySlot struct {

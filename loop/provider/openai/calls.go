@@ -24,6 +24,13 @@ type callCopy struct {
 	args  arguments
 }
 
+// maxCalls bounds the calls of one answer, repetitions included. Real answers
+// have a few dozen; the bound keeps a runaway one from costing its square.
+const maxCalls = 1000
+
+// errTooManyCalls is an answer beyond maxCalls.
+var errTooManyCalls = fmt.Errorf("the answer has more than %d tool calls", maxCalls)
+
 // callTable sorts the pieces of calls. Servers leave out, repeat and share
 // indexes, ids and names; the order of the questions decides:
 //
@@ -37,6 +44,7 @@ type callTable struct {
 	declared map[string]bool // names of the tools that the model has
 	secret   secret
 	calls    []*openCall
+	opened   int // calls and copies; beyond maxCalls nothing more is taken
 	note     func(kind, text string)
 }
 
@@ -50,6 +58,9 @@ type piece struct {
 
 // add takes the next delta. It has no call if the delta says nothing.
 func (t *callTable) add(d callDelta) piece {
+	if t.opened > maxCalls {
+		return piece{}
+	}
 	if d.ID != "" {
 		if c := t.byID(string(d.ID)); c != nil {
 			return t.known(c, d)
@@ -66,6 +77,7 @@ func (t *callTable) add(d callDelta) piece {
 		c := &openCall{index: d.Index, id: string(d.ID), name: string(d.Function.Name)}
 		c.args.redactor.secret = t.secret
 		t.calls = append(t.calls, c)
+		t.opened++
 		return piece{c, true, c.args.push(d.Function.Arguments.fragment)}
 	}
 	if d.Index.set && !exact && d.ID == "" && open.index.set {
@@ -161,6 +173,7 @@ func (t *callTable) known(c *openCall, d callDelta) piece {
 	k.args.redactor.secret = t.secret
 	k.args.push(d.Function.Arguments.fragment)
 	c.copies = append(c.copies, k)
+	t.opened++
 	return piece{}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,7 +211,7 @@ type result struct {
 func (e *endpoint) model(t testing.TB, change func(*Config)) (*Model, *[]time.Duration) {
 	t.Helper()
 	delays := new([]time.Duration)
-	ids := 0
+	var ids atomic.Int64
 	c := Config{
 		BaseURL: "http://endpoint.test/v1", Model: "m", Transport: e.client,
 		Sleep: func(ctx context.Context, d time.Duration) error {
@@ -218,7 +219,7 @@ func (e *endpoint) model(t testing.TB, change func(*Config)) (*Model, *[]time.Du
 			return ctx.Err()
 		},
 		Rand:  func() float64 { return 0 },
-		NewID: func() string { ids++; return fmt.Sprintf("own_%d", ids) },
+		NewID: func() string { return fmt.Sprintf("own_%d", ids.Add(1)) },
 	}
 	if change != nil {
 		change(&c)

@@ -16,6 +16,7 @@ import (
 type failure struct {
 	err       error
 	kind      failureKind
+	stated    bool        // the answer itself is wrong, not its delivery
 	throttled bool        // the endpoint asked for fewer requests
 	header    http.Header // of the answer; nil if there was none
 }
@@ -54,11 +55,11 @@ func classify(err error) *failure {
 		}
 		return f
 	case errors.As(err, &api):
-		return &failure{err: err, kind: api.failureKind(), throttled: api.throttles()}
+		return &failure{err: err, kind: api.failureKind(), stated: true, throttled: api.throttles()}
 	case errors.As(err, &foreign):
 		return &failure{err: err, kind: once}
-	case errors.As(err, &tooLong):
-		return &failure{err: err}
+	case errors.As(err, &tooLong), errors.Is(err, errTooManyCalls):
+		return &failure{err: err, stated: true}
 	}
 	return classifyNetwork(err)
 }

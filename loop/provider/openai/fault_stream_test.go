@@ -196,6 +196,18 @@ func TestFault13IDOfAnEarlierTurn(t *testing.T) {
 	}
 }
 
+func TestFault13ResponseIDOfAnEarlierTurn(t *testing.T) {
+	e := serve(t, sse(content("a"), fin("stop"), done))
+	m, _ := e.model(t, nil)
+	q := prompt("go")
+	r := collect(m, t.Context(), q)
+	q.Messages = append(q.Messages, r.message, transcript.UserText("more"))
+	again := collect(m, t.Context(), q)
+	if r.message.ResponseID != "r1" || again.message.ResponseID != "" || !noted(&again.message, noteResponseID) {
+		t.Errorf("response ids %q and %q", r.message.ResponseID, again.message.ResponseID)
+	}
+}
+
 func TestFault14UsageAfterFinish(t *testing.T) {
 	whole := `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}]},"finish_reason":"stop"}]}`
 	r := serve(t, sse(data(whole), data(`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":6}}}`), done)).ask(t, nil)

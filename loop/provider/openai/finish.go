@@ -39,6 +39,12 @@ func (a *assembler) message() transcript.Message {
 		Role: transcript.Assistant, Usage: a.usage.usage(a.price),
 		ResponseID: a.id, RawStopReason: a.finishReason,
 	}
+	if a.id != "" && a.request.history != nil && a.request.history.hasResponse(a.id) {
+		// Ollama draws its ids from 999 numbers. In a history, one id says that
+		// it is one answer.
+		a.note(noteResponseID, "the endpoint gave this answer the id of an earlier one: "+a.id)
+		m.ResponseID = ""
+	}
 	if a.model != a.request.model.ID {
 		m.ResponseModel = a.model
 	}
@@ -85,9 +91,8 @@ func (a *assembler) judge(m *transcript.Message, broken error) *failure {
 		return &failure{err: errCut, kind: transient}
 	}
 	if broken != nil {
-		var api *apiError
-		if errors.As(broken, &api) {
-			return classify(broken) // an error is an error, whatever was said before
+		if f := classify(broken); f.stated {
+			return f // an error is an error, whatever was said before
 		}
 		a.note(noteBroken, broken.Error())
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
+	"unicode"
 
 	goopenai "github.com/sashabaranov/go-openai"
 
@@ -29,8 +31,8 @@ const errAborted = "Request was aborted"
 func (m *Model) Stream(ctx context.Context, r replay.Request) iter.Seq2[loop.Delta, error] {
 	return func(yield func(loop.Delta, error) bool) {
 		h := m.history.take()
+		defer m.history.put(h) // not before the answer was judged by it
 		q, err := m.newRequest(r, h)
-		m.history.put(h)
 		if err != nil {
 			yield(loop.Delta{}, fmt.Errorf("request: %w", err))
 			return
@@ -128,6 +130,10 @@ func (t *attempt) run(ctx context.Context) {
 		key, err := m.c.APIKey(ctx)
 		if err != nil {
 			t.unasked = err
+			return
+		}
+		if strings.ContainsFunc(key, unicode.IsControl) {
+			t.unasked = errors.New("API key: it holds a control character, as a line end")
 			return
 		}
 		t.secret = secret(key)

@@ -25,6 +25,7 @@ const (
 	noteThinkingOnly    = "answer_without_text"        // only thinking came
 	noteRefusal         = "refusal"                    // the text is a refusal
 	noteFrame           = "frame_ignored"              // a data line that is no JSON object
+	noteResponseID      = "response_id_repeated"       // an id of an earlier answer
 	noteChoice          = "choice_ignored"             // an answer beside the one asked for
 )
 

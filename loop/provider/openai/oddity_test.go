@@ -3,6 +3,8 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -109,5 +111,25 @@ func TestTapSeesTheBytes(t *testing.T) {
 func TestNewCallIDs(t *testing.T) {
 	if a, b := newCallID(), newCallID(); a == b || len(a) != len("call_")+24 {
 		t.Errorf("ids %q and %q", a, b)
+	}
+}
+
+// An answer without end costs no more than its bounds.
+func TestRunawayAnswers(t *testing.T) {
+	var frames strings.Builder
+	for i := range 5000 {
+		frames.WriteString(tc(fmt.Sprintf(`{"index":%d,"id":"c%d","function":{"name":"read","arguments":"{}"}}`, i, i)))
+	}
+	r := answerTo(t, strings.NewReader(frames.String()+fin("tool_calls")))
+	r.wantFailed(t, "more than 1000 tool calls")
+	frames.Reset()
+	for i := range 5000 {
+		frames.WriteString(tc(fmt.Sprintf(`{"index":%d,"id":"c","function":{"name":"read","arguments":"{}"}}`, i)))
+	}
+	r = answerTo(t, strings.NewReader(fin("tool_calls")+frames.String()))
+	r.wantFailed(t, "more than 1000 tool calls")
+	b := clockedBody{body: io.NopCloser(strings.NewReader("x")), clock: newClock(Timeouts{}, nil), read: maxAnswer + 1}
+	if _, err := b.Read(make([]byte, 1)); classify(err).kind != fatal {
+		t.Errorf("too long an answer: %v", err)
 	}
 }

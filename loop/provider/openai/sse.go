@@ -16,11 +16,11 @@ const (
 	maxStray = 4 << 10 // bytes kept of lines that belong to no event
 )
 
-// tooLongError is an event that does not fit.
+// tooLongError is an event, or an answer, that does not fit.
 type tooLongError struct{ limit int }
 
 func (e *tooLongError) Error() string {
-	return fmt.Sprintf("read the stream: an event is longer than %d bytes", e.limit)
+	return fmt.Sprintf("read the stream: longer than %d bytes", e.limit)
 }
 
 // eventReader reads server-sent events and gives them in the one form that

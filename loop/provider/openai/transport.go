@@ -18,9 +18,10 @@ import (
 const (
 	eventStreamType = "text/event-stream"
 
-	maxErrorBody = 64 << 10 // of a refusal; what is longer is a web page
-	maxExcerpt   = 300      // bytes of a foreign body in an error
-	maxWords     = 4 << 10  // bytes of a message that an endpoint worded
+	maxAnswer    = 256 << 20 // of a whole body; an answer is a few MiB at most
+	maxErrorBody = 64 << 10  // of a refusal; what is longer is a web page
+	maxExcerpt   = 300       // bytes of a foreign body in an error
+	maxWords     = 4 << 10   // bytes of a message that an endpoint worded
 	// drainAfterDone is how long the end of a finished body is waited for, so
 	// that its connection can carry the next request.
 	drainAfterDone = 100 * time.Millisecond
@@ -137,12 +138,17 @@ type clockedBody struct {
 	body  io.ReadCloser
 	clock *clock
 	tap   func([]byte)
+	read  int
 }
 
 func (b *clockedBody) Read(p []byte) (int, error) {
+	if b.read > maxAnswer {
+		return 0, &tooLongError{maxAnswer}
+	}
 	b.clock.start()
 	n, err := b.body.Read(p)
 	b.clock.stop()
+	b.read += n
 	if n > 0 && b.tap != nil {
 		b.tap(p[:n])
 	}

@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+func TestKeys(t *testing.T) {
+	const key = "sk-secret-0123456789"
+	e := serve(t,
+		refuse(500, `{"error":{"message":"key `+key+` is slow"}}`),
+		sse(content("your key is sk-sec"), content("ret-0123456789."), tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":\"`+key+`\"}"}}`), fin("stop"), done))
+	asked := 0
+	r := e.ask(t, func(c *Config) {
+		c.APIKey = func(context.Context) (string, error) { asked++; return key, nil }
+	})
+	r.wantStop(t, transcript.StopToolUse, "your key is [redacted].")
+	if asked != 2 || e.headers[1].Get("Authorization") != "Bearer "+key {
+		t.Errorf("asked %d times, sent %q", asked, e.headers[1].Get("Authorization"))
+	}
+	var shown strings.Builder
+	for _, d := range r.deltas {
+		shown.WriteString(d.Text)
+		if d.Call != nil {
+			shown.Write(d.Call.Arguments)
+		}
+	}
+	if strings.Contains(shown.String(), "secret") {
+		t.Errorf("the key is in the deltas: %s", shown.String())
+	}
+}
+
+func TestKeyThatCannotBeHad(t *testing.T) {
+	e := serve(t, good)
+	r := e.ask(t, func(c *Config) {
+		c.APIKey = func(context.Context) (string, error) { return "", errors.New("no key today") }
+	})
+	if r.err == nil || r.err.Error() != "no key today" || e.requests() != 0 {
+		t.Errorf("err %v, %d requests", r.err, e.requests())
+	}
+	r = e.ask(t, func(c *Config) { c.APIKey = func(context.Context) (string, error) { return "sk-secret\n", nil } })
+	if r.err == nil || strings.Contains(r.err.Error(), "secret") || e.requests() != 0 {
+		t.Errorf("a key with a line end: err %v, %d requests", r.err, e.requests())
+	}
+}
+
+func TestKeySources(t *testing.T) {
+	t.Setenv("TURNLOG_TEST_KEY", " k1 ")
+	for _, c := range []struct {
+		source    func(context.Context) (string, error)
+		key, fail string
+	}{
+		{KeyFromEnv("TURNLOG_TEST_KEY"), "k1", ""},
+		{KeyFromEnv("TURNLOG_TEST_NO_KEY"), "", "TURNLOG_TEST_NO_KEY is not set"},
+		{KeyFromCommand("echo", "k2"), "k2", ""},
+		{KeyFromCommand("sh", "-c", "echo secret; exit 3"), "", "sh ended with exit status 3"},
+		{KeyFromCommand("sh", "-c", "echo a; echo b"), "", "did not print one line"},
+		{KeyFromCommand("/no/such/program"), "", "no such file"},
+		{KeyFromCommand(), "", "empty"},
+	} {
+		key, err := c.source(t.Context())
+		if key != c.key || (err == nil) != (c.fail == "") || err != nil && (!strings.Contains(err.Error(), c.fail) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("key %q, err %v; want %q, %q", key, err, c.key, c.fail)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		words  string
+	}{
+		{Config{BaseURL: "localhost:8080", Model: "m"}, "want http://"},
+		{Config{BaseURL: "", Model: "m"}, "want http://"},
+		{Config{BaseURL: "http://h/v1?key=x", Model: "m"}, "query"},
+		{Config{BaseURL: "http://u:p@h/v1", Model: "m"}, "credentials"},
+		{Config{BaseURL: "http://h/v1"}, "model"},
+		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`[]`)}, "want a JSON object"},
+		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`{"messages":[]}`)}, `"messages" is written by turnlog`},
+		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`{"a":1,"a":2}`)}, "set twice"},
+		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`{"a":1} x`)}, "after the JSON object"},
+	} {
+		if _, err := New(c.config); err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%+v: %v, want %q", c.config, err, c.words)
+		}
+	}
+	m, _ := serve(t, good).model(t, nil)
+	q := prompt("go")
+	q.Params = []byte(`{"stream":false}`)
+	if r := collect(m, t.Context(), q); r.err == nil {
+		t.Error("a request with stream in its params was sent")
+	}
+}
