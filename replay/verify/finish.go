@@ -140,11 +140,13 @@ func (e *engine) snippet(f *Finding) {
 		return
 	}
 	start := max(0, f.Column-1)
-	line, err := e.src.readLine(i+int64(start), snippetSize)
+	// More than is shown, so that a secret at the end is seen as a whole.
+	line, err := e.src.readLine(i+int64(start), 4*snippetSize)
 	if err != nil {
 		return
 	}
-	f.Snippet = e.secret.Mask(strings.ToValidUTF8(string(trimLineEnd(line)), "\uFFFD"))
+	text := e.secret.Mask(string(trimLineEnd(line)))
+	f.Snippet = strings.ToValidUTF8(text[:min(len(text), snippetSize)], "\uFFFD")
 }
 
 // lineOffset finds the offset of a line that holds an entry.

@@ -95,13 +95,12 @@ func Find(rules []Rule, id string) (Rule, error) {
 }
 
 // Select chooses among rules. Each choice is an id, with "-" before it to
-// leave the rule out or "+" (or nothing) to keep it; "all" stands for all.
-// Choices apply in order. If the first one keeps a rule, only what is named is
-// kept; if it leaves one out, everything else is. The error is an
-// *UnknownRuleError.
+// leave the rule out or "+" to run it as well; "all" stands for all. Choices
+// apply in order, to all rules; if the first one is an id alone, to none: only
+// what is named runs. The error is an *UnknownRuleError.
 func Select(rules []Rule, choices []string) ([]Rule, error) {
 	off := make(map[string]bool)
-	if len(choices) > 0 && !strings.HasPrefix(choices[0], "-") {
+	if len(choices) > 0 && strings.IndexAny(choices[0], "+-") != 0 {
 		choices = slices.Concat([]string{"-all"}, choices)
 	}
 	for _, choice := range choices {
