@@ -148,8 +148,11 @@ func parseUsage(raw json.RawMessage) (*transcript.Usage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("usage: %w", err)
 	}
-	if u := m.Usage; u != nil && u.TotalTokens == 0 {
-		u.TotalTokens = u.Input + u.Output + u.CacheRead + u.CacheWrite
+	if u := m.Usage; u != nil {
+		if u.TotalTokens == 0 {
+			u.TotalTokens = u.Input + u.Output + u.CacheRead + u.CacheWrite
+		}
+		u.Has = 0 // an answer states every count, like those of an endpoint
 	}
 	return m.Usage, nil
 }
