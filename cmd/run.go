@@ -5,10 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,21 +12,34 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/journal"
-	"github.com/turnlog/turnlog/loop/provider"
-	"github.com/turnlog/turnlog/loop/task"
-	"github.com/turnlog/turnlog/loop/tool"
 )
 
 type runOptions struct {
 	Streams
-	Files  []string
+	Args   []string
 	Folder string
 	Sync   string
 	Quiet  bool
-}
+	Answer string
 
-// outTime is the form of the default output folder's name.
-const outTime = "20060102T150405Z"
+	// Of the tasks.
+	Vars       []string
+	VarFiles   []string
+	Model      string
+	MaxTurns   int
+	MaxTokens  int64
+	MaxCostUSD float64
+	MaxWall    time.Duration
+
+	// Of the batch.
+	Jobs        int
+	Only        string
+	Shard       string
+	Resume      bool
+	RetryErrors bool
+	FailFast    bool
+	Plan        bool
+}
 
 func newRun(s Streams, runF func(context.Context, *runOptions) error) *cobra.Command {
 	o := &runOptions{Streams: s}
@@ -42,11 +51,17 @@ a folder, and what a pattern matches. Events go to stdout as NDJSON, the last
 one is batch_end. Each task leaves a transcript, <task id>.jsonl, in the output
 folder, and its line in results.ndjson.
 
+A task that was finished in the output folder is kept with --resume, one that
+was interrupted goes on where it stopped: nothing that changed anything runs
+twice. A task that changed since is a new attempt, <task id>.try2.jsonl.
+
 SIGINT and SIGTERM end the tasks under way: their open calls get results, the
 transcripts their seals. A second signal ends the process at once. A batch has
 the exit code that its failed tasks share, else 1.`,
 		Example: `  turnlog run hello.yaml
-  turnlog run tasks/ --out nightly`,
+  turnlog run tasks/ --out nightly --jobs 4
+  turnlog run tasks/ --out nightly --resume
+  turnlog run release.yaml --var since=v1.2.0 --max-cost-usd 0.50`,
 		Annotations: map[string]string{"codes": codes(
 			codeText{exitOK, "every task ended ok"},
 			codeText{exitFound, "a task failed: an assertion, a check; or tasks failed differently"},
@@ -58,39 +73,61 @@ the exit code that its failed tasks share, else 1.`,
 		)},
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := configure(c, s); err != nil {
-				return err
-			}
-			o.Files = args
+			o.Args = args
 			return runF(c.Context(), o)
 		},
 	}
+	o.flags(c)
+	return c
+}
+
+func (o *runOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.Folder, "out", "", "output `folder` (default runs/<UTC time>)")
 	enumFlag(c, &o.Sync, "sync", string(journal.SyncTurn), "flush transcripts to disk after each of these", journal.Syncs())
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "no notes on stderr")
-	return c
+	f.StringVar(&o.Answer, "answer", "", "write the last answer to `FILE`; one task only")
+
+	f.StringArrayVar(&o.Vars, "var", nil, "set a variable of the task files, `NAME=VALUE`")
+	f.StringArrayVar(&o.VarFiles, "vars", nil, "set variables from a YAML or JSON `FILE`")
+	f.StringVarP(&o.Model, "model", "m", "", "use another model: a `NAME` out of models, or one that the endpoint knows")
+	f.IntVar(&o.MaxTurns, "max-turns", 0, "limit the requests of each task")
+	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "limit the tokens of each task")
+	f.Float64Var(&o.MaxCostUSD, "max-cost-usd", 0, "limit the cost of each task")
+	f.DurationVar(&o.MaxWall, "max-wall", 0, "limit the time of each task")
+
+	f.IntVarP(&o.Jobs, "jobs", "j", 0, "tasks at once (default: what the files say, or 1)")
+	f.StringVar(&o.Only, "only", "", "run the tasks whose id matches `GLOB`")
+	f.StringVar(&o.Shard, "shard", "", "run part `i/n` of the tasks; by default CI_NODE_INDEX and CI_NODE_TOTAL say which, /n takes JOB_COMPLETION_INDEX")
+	f.BoolVar(&o.Resume, "resume", false, "keep what is finished in --out and go on with the rest")
+	f.BoolVar(&o.RetryErrors, "retry-errors", false, "with --resume: run tasks that ended as error again")
+	f.BoolVar(&o.FailFast, "fail-fast", false, "start no task after one that did not end ok")
+	f.BoolVar(&o.Plan, "plan", false, "check everything and print what would run; start nothing")
 }
 
 func runRun(ctx context.Context, o *runOptions) error {
-	tasks, err := loadTasks(o)
+	opts, err := o.batch()
 	if err != nil {
 		return err
 	}
-	folder, err := outFolder(o.Folder, time.Now())
-	if err != nil {
-		return err
+	if o.Plan {
+		return o.plan(opts)
 	}
-	sum, err := batch.Run(ctx, batch.Options{
-		Tasks: tasks, Out: folder, Sync: journal.Sync(o.Sync), Version: readBuild().Version,
-		Sink: &batch.NDJSON{W: o.Out},
-	})
+	if opts.Out == "" {
+		if opts.Out, err = newFolder(time.Now()); err != nil {
+			return err
+		}
+	}
+	sum, err := batch.Run(ctx, opts)
 	var plan *batch.PlanError
 	if errors.As(err, &plan) {
 		return usagef("%w", plan.Err)
 	}
+	if err == nil && o.Answer != "" {
+		err = o.writeAnswer(opts, sum)
+	}
 	if !o.Quiet {
-		noteRun(o, folder, sum)
+		o.note(opts, sum)
 	}
 	if err != nil {
 		return err
@@ -101,113 +138,22 @@ func runRun(ctx context.Context, o *runOptions) error {
 	return nil
 }
 
-// noteRun says on stderr what became of the tasks, those that did not end well
-// by name.
-func noteRun(o *runOptions, folder string, sum batch.Summary) {
+// note says on stderr what became of the tasks, those that did not end well by
+// name.
+func (o *runOptions) note(opts batch.Options, sum batch.Summary) {
+	const most = 20
+	shown := 0
 	for i := range sum.Results {
-		if r := &sum.Results[i]; r.Status != policy.OK {
+		r := &sum.Results[i]
+		if r.Status == policy.OK || r.Status == policy.Skipped {
+			continue
+		}
+		if shown++; shown <= most {
 			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, cmp.Or(r.Reason, "no reason given"))
 		}
 	}
-	fmt.Fprintf(o.Err, "turnlog: %d of %d tasks ok, transcripts in %s\n", sum.Counts[string(policy.OK)], sum.Tasks, folder)
-}
-
-// outFolder is where a run writes. The default has the time in its name, and a
-// number if two runs start within a second.
-func outFolder(named string, now time.Time) (string, error) {
-	if named != "" {
-		return named, nil
+	if shown > most {
+		fmt.Fprintf(o.Err, "turnlog: %d more tasks did not end ok\n", shown-most)
 	}
-	base := filepath.Join("runs", now.UTC().Format(outTime))
-	if err := os.MkdirAll("runs", 0o700); err != nil {
-		return "", fmt.Errorf("make the output folder: %w", err)
-	}
-	for n := 1; ; n++ {
-		folder := base
-		if n > 1 {
-			folder = fmt.Sprintf("%s-%d", base, n)
-		}
-		err := os.Mkdir(folder, 0o700)
-		if err == nil || !errors.Is(err, os.ErrExist) {
-			return folder, err
-		}
-	}
-}
-
-// loadTasks reads all task files before anything is started.
-func loadTasks(o *runOptions) ([]task.Task, error) {
-	files, err := taskFiles(o.Files)
-	if err != nil {
-		return nil, err
-	}
-	loaded, err := task.LoadAll(files, task.Options{
-		Env:       lookupEnv(o.Streams),
-		Providers: provider.Names(),
-		Tools:     tool.Names(),
-	})
-	if err != nil {
-		return nil, usagef("%w", err)
-	}
-	var tasks []task.Task
-	for _, f := range loaded {
-		tasks = append(tasks, f.Tasks...)
-	}
-	return tasks, nil
-}
-
-// lookupEnv is the environment as task files see it: a variable that is empty
-// is not set.
-func lookupEnv(s Streams) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		v := s.Env(name)
-		return v, v != ""
-	}
-}
-
-// taskFiles resolves files, folders and patterns, each file once, in the order
-// of the arguments and sorted within each.
-func taskFiles(args []string) ([]string, error) {
-	var files []string
-	for _, arg := range args {
-		paths, err := expand(arg)
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			found, err := taskFilesAt(path, path == arg)
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range found {
-				if !slices.Contains(files, f) {
-					files = append(files, f)
-				}
-			}
-		}
-	}
-	return files, nil
-}
-
-// taskFilesAt is a file, or the YAML files of a folder; a folder without one
-// is a mistake only if it was named.
-func taskFilesAt(path string, named bool) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{path}, nil // what is wrong with it is said when it is read
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, fmt.Errorf("read folder: %w", err)
-	}
-	var files []string
-	for _, e := range entries {
-		ext := strings.ToLower(filepath.Ext(e.Name()))
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".yaml" || ext == ".yml") {
-			files = append(files, filepath.Join(path, e.Name()))
-		}
-	}
-	if named && len(files) == 0 {
-		return nil, usagef("no *.yaml or *.yml file in %s", path)
-	}
-	return files, nil
+	fmt.Fprintf(o.Err, "turnlog: %d of %d tasks ok, transcripts in %s\n", sum.Counts[string(policy.OK)], sum.Tasks, opts.Out)
 }

@@ -21,11 +21,16 @@ import (
 // attempt is one try at a task: one history, one transcript.
 type attempt struct {
 	b      *batch
-	plan   *plan
+	model  loop.Model
 	task   *task.Task
 	stream *stream
 	began  time.Time
 
+	n       int  // 1, then one more per retry
+	resumed bool // the transcript may be there already
+	past    *past
+	path    string
+	header  *transcript.Entry
 	journal *journal.Journal
 	history *replay.State
 	ids     ids
@@ -42,28 +47,30 @@ type attempt struct {
 	seams        []policy.Policy
 
 	calls      int    // tool calls of earlier processes
+	wrote      bool   // a tool with effects may have run
+	unanswered bool   // the last request failed: another attempt may help
 	last       string // text of the last answer
 	assertions []Assertion
 }
 
-// runAttempt runs a task and says how it ended. A panic is the failure of
+// main runs a task and says how it ended. A panic is the failure of
 // this task alone.
-func runAttempt(ctx context.Context, b *batch, p *plan, s *stream) (res Result) {
-	a := &attempt{b: b, plan: p, task: p.task, stream: s, began: b.o.Now(), history: &replay.State{}, ids: ids{}}
-	a.kit = toolkit{task: p.task, override: b.o.Tools}
+func (a *attempt) main(ctx context.Context) (res Result) {
+	a.began, a.history, a.ids = a.b.o.Now(), &replay.State{}, ids{}
+	a.kit = toolkit{task: a.task, override: a.b.o.Tools}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	defer func() {
 		if v := recover(); v != nil {
 			a.stop.Set(policy.Error, fmt.Sprintf("internal panic: %v", v))
-			fmt.Fprintf(os.Stderr, "turnlog: error: task %s: internal panic: %v\n%s", p.task.ID, v, debug.Stack())
+			fmt.Fprintf(os.Stderr, "turnlog: error: task %s: internal panic: %v\n%s", a.task.ID, v, debug.Stack())
 		}
 		if err := a.close(); err != nil {
 			a.stop.Set(policy.Error, err.Error())
 		}
 		res = a.result(ctx)
 	}()
-	limits := p.task.Finish.Limits
+	limits := a.task.Finish.Limits
 	a.clock = policy.StartClock(limits.Wall, limits.Idle, &a.stop, abort)
 	if err := a.play(ctx); err != nil {
 		a.fail(ctx, err)
@@ -87,70 +94,113 @@ func (a *attempt) close() error {
 
 // fail gives the task the status of an error that is not the agent's.
 func (a *attempt) fail(ctx context.Context, err error) {
-	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrClosed) {
-		a.stop.Set(policy.Aborted, reasonOf(context.Cause(ctx)))
+	if !errors.Is(context.Cause(ctx), ErrClosed) {
+		a.aborted(ctx)
 	}
 	a.stop.Set(policy.Error, err.Error())
 }
 
-// taskStartBody is what task_start says.
-type taskStartBody struct {
+// aborted gives the task the status of an abort, if there was one.
+func (a *attempt) aborted(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return false
+	}
+	var timeout *policy.TimeoutError
+	if errors.As(context.Cause(ctx), &timeout) {
+		a.stop.Set(policy.Limit, timeout.Limit)
+	} else {
+		a.stop.Set(policy.Aborted, reasonOf(context.Cause(ctx)))
+	}
+	return true
+}
+
+// startedBody is what task_start says, and task_retry.
+type startedBody struct {
 	Transcript string          `json:"transcript"`
 	File       string          `json:"file"`
 	TaskDigest string          `json:"taskDigest"`
 	Attempt    int             `json:"attempt"`
+	Resumed    bool            `json:"resumed,omitempty"`
 	Session    json.RawMessage `json:"session"` // the transcript's first line
 }
 
 // play opens the transcript and plays the prompts, one run each.
 func (a *attempt) play(ctx context.Context) error {
-	head, err := a.open()
-	if err != nil {
+	if err := a.open(); err != nil {
 		return err
 	}
-	start := taskStartBody{
-		Transcript: a.plan.path, File: a.task.File, TaskDigest: a.task.Digest(), Attempt: 1,
-		Session: transcript.AppendEntry(nil, head),
+	var err error
+	if a.model, err = a.b.newModel(a.task); err != nil {
+		return fmt.Errorf("make the model: %w", err)
 	}
-	if err := a.stream.own(TaskStart, start); err != nil {
+	kind := TaskStart
+	if a.stream.started() {
+		kind = TaskRetry
+	}
+	if err := a.stream.own(kind, startedBody{
+		Transcript: a.path, File: a.task.File, TaskDigest: a.task.Digest(), Attempt: a.n,
+		Resumed: a.past != nil, Session: transcript.AppendEntry(nil, a.header),
+	}); err != nil {
 		return err
 	}
 	if err := a.equip(ctx); err != nil {
 		return err
 	}
-	for i := range a.task.Prompts {
+	a.restore()
+	next, err := a.resume(ctx)
+	for ; err == nil && next < len(a.task.Prompts); next++ {
 		if !a.limiter.Room() || ctx.Err() != nil {
 			break
 		}
-		if i == len(a.task.Prompts)-1 {
-			a.checks.Final()
-			if a.output != nil {
-				a.output.Final()
-			}
+		if next == len(a.task.Prompts)-1 {
+			a.markFinal()
 		}
-		if err := a.run(ctx, i); err != nil {
-			return err
-		}
+		err = a.run(ctx, next)
 	}
-	return nil
+	return err
 }
 
-// open creates the transcript with its header.
-func (a *attempt) open() (*transcript.Entry, error) {
+// markFinal says that the run that comes is the last one.
+func (a *attempt) markFinal() {
+	a.checks.Final()
+	if a.output != nil {
+		a.output.Final()
+	}
+}
+
+// open makes the transcript, or goes on with the one that is there.
+func (a *attempt) open() error {
+	if a.resumed {
+		return a.reopen()
+	}
+	return a.create()
+}
+
+func (a *attempt) create() (err error) {
+	a.path = transcriptPath(a.b.o.Out, a.task.ID, a.n)
+	if a.journal, err = journal.Create(a.path, a.b.journalOptions()); err != nil {
+		return err
+	}
+	return a.writeHeader()
+}
+
+func (b *batch) journalOptions() journal.Options {
+	return journal.Options{Sync: b.o.Sync, Mask: b.o.Mask.Mask, Wrap: b.o.Wrap}
+}
+
+// writeHeader begins a transcript.
+func (a *attempt) writeHeader() error {
 	cwd, err := filepath.Abs(a.task.Path(a.task.Workdir))
 	if err != nil {
-		return nil, fmt.Errorf("find the working folder: %w", err)
-	}
-	a.journal, err = journal.Create(a.plan.path, journal.Options{Sync: a.b.o.Sync, Mask: a.b.o.Mask.Mask, Wrap: a.b.o.Wrap})
-	if err != nil {
-		return nil, err
+		return fmt.Errorf("find the working folder: %w", err)
 	}
 	head := newHeader(a.b.o.Now(), cwd, a.b.o.Version)
 	if err := a.journal.Append(&head); err != nil {
-		return nil, err
+		return err
 	}
 	a.history.Apply(&head)
-	return &head, nil
+	a.header = &head
+	return nil
 }
 
 // append makes an entry of the batch's own part of the history.
@@ -160,6 +210,18 @@ func (a *attempt) append(e *transcript.Entry) error {
 		return err
 	}
 	a.history.Apply(e)
+	return nil
+}
+
+// write appends an entry of the loop's.
+func (a *attempt) write(e *transcript.Entry) error {
+	if err := a.journal.Append(e); err != nil {
+		return err
+	}
+	if e.Custom != nil && e.Custom.CustomType == transcript.CustomCall {
+		var intent transcript.CallIntent
+		a.wrote = a.wrote || e.Custom.Decode(&intent) != nil || !repeatable(intent.Effects)
+	}
 	return nil
 }
 
@@ -176,14 +238,17 @@ func (a *attempt) result(ctx context.Context) Result {
 		status = policy.OK
 	}
 	res := Result{
-		ID: a.task.ID, Status: status, Reason: reason, ExitCode: status.ExitCode(), Attempt: 1,
+		ID: a.task.ID, Status: status, Reason: reason, ExitCode: status.ExitCode(), Attempt: a.n,
 		Turns: a.history.Turn(), Usage: usageOf(a.history.Usage()), CostUSD: a.cost(),
 		DurationMs: a.b.o.Now().Sub(a.began).Milliseconds(),
 		TaskDigest: a.task.Digest(), File: a.task.File,
 	}
-	res.Assertions = a.assertions
+	res.Assertions, res.Answer = a.assertions, a.last
+	if a.output != nil && a.output.Answer() != nil {
+		res.Answer = string(a.output.Answer())
+	}
 	if a.journal != nil {
-		res.Transcript, res.Digest = filepath.Base(a.plan.path), a.journal.Digest()
+		res.Transcript, res.Digest = filepath.Base(a.path), a.journal.Digest()
 	}
 	if a.limiter != nil {
 		res.ToolCalls = a.limiter.ToolCalls()
@@ -199,7 +264,7 @@ func (a *attempt) result(ctx context.Context) Result {
 func (a *attempt) config(run string) loop.Config {
 	m := &a.task.Model
 	c := loop.Config{
-		Model:        a.plan.model,
+		Model:        a.model,
 		ModelRef:     replay.ModelRef{Provider: m.Provider, ID: modelName(m)},
 		Thinking:     m.Thinking,
 		Params:       m.Params,
@@ -208,7 +273,7 @@ func (a *attempt) config(run string) loop.Config {
 		MaxParallel:  a.task.Execution.MaxParallel,
 		SteeringMode: loop.SteeringMode(a.task.Steering.Mode),
 		Emit:         a.stream.loop,
-		Append:       a.journal.Append,
+		Append:       a.write,
 		Now:          a.b.o.Now,
 		NewID:        a.ids.next,
 		Run:          run,

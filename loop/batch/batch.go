@@ -2,13 +2,13 @@
 // domain of its own, several at once, and one stream of events for all.
 //
 // The last event is batch_end, whatever happens in between. A task that ends
-// is in the results file before its task_end is shown.
+// is in the results file before its task_end is shown, so a crash loses no
+// finished task; [Options.Resume] goes on with the others.
 package batch
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -21,13 +21,27 @@ import (
 
 // Options of a batch.
 type Options struct {
-	Tasks   []task.Task
+	Files   []*task.File
 	Out     string // folder of transcripts and results; made if needed
-	Jobs    int    // tasks at once; 0 is one
-	Sync    journal.Sync
+	ID      string // of the batch; "" makes one
 	Version string // of turnlog, for headers and batch_start
-	Sink    Sink   // takes all events; nil shows nothing
+	Sync    journal.Sync
+	Sink    Sink // takes all events; nil shows nothing
 	Mask    *Masker
+
+	Jobs     int         // tasks at once; 0 is what the files say, or one
+	Budget   task.Budget // of all tasks; zero fields are what the files say
+	FailFast bool        // start no task after one that did not end ok
+
+	Only  string // pattern of the ids of the tasks to run; "" is all
+	Shard Shard
+
+	Resume      bool // keep what is finished, go on with what is not
+	RetryErrors bool // with Resume: tasks that ended as error run again
+
+	// Control is offered the conversation of each task while it runs, under
+	// its id; nil offers nothing.
+	Control Controller
 
 	// Seams for tests. Nil is the real thing.
 	Now   func() time.Time
@@ -36,11 +50,18 @@ type Options struct {
 	Wrap  func(journal.File) journal.File
 }
 
+// Controller hands messages from outside to tasks.
+type Controller interface {
+	Begin(task string, c *policy.Conversation, abort func(error))
+	End(task string)
+}
+
 // Summary is how a batch ended, as batch_end says it.
 type Summary struct {
 	Batch      string         `json:"batch"`
 	Tasks      int            `json:"tasks"`
-	Counts     map[string]int `json:"counts"` // by status, those that occur; encoded in order of their names
+	Counts     map[string]int `json:"counts"`         // by status, those that occur; encoded in order of their names
+	Kept       int            `json:"kept,omitempty"` // of the tasks, those that were finished before
 	Usage      Usage          `json:"usage"`
 	CostUSD    float64        `json:"costUsd"`
 	DurationMs int64          `json:"durationMs"`
@@ -60,12 +81,14 @@ func (e *PlanError) Unwrap() error { return e.Err }
 // batch is a batch under way.
 type batch struct {
 	o      Options
-	id     string
 	began  time.Time
 	plans  []plan
 	pool   provider.Pool
 	ledger *policy.Ledger // nil without a budget
 	out    *results
+
+	mu     sync.Mutex
+	failed string // the first task that did not end ok
 }
 
 // Run runs the tasks and returns when all have ended. A [*PlanError] means
@@ -73,17 +96,55 @@ type batch struct {
 // the summary too. Cancelling ctx aborts the tasks under way and skips the
 // others; a cause with an ExitCode method gives the exit code.
 func Run(ctx context.Context, o Options) (Summary, error) {
+	b := newBatch(o)
+	if err := b.prepare(); err != nil {
+		return Summary{}, err
+	}
+	if err := b.open(); err != nil {
+		return Summary{}, err
+	}
+	defer b.pool.Close()
+	return b.run(ctx)
+}
+
+func newBatch(o Options) *batch {
 	b := &batch{o: o}
 	if b.o.Now == nil {
 		b.o.Now = time.Now
 	}
 	b.began = b.o.Now()
-	b.id = uuid7(b.began)
-	if err := b.prepare(); err != nil {
-		return Summary{}, err
+	if b.o.ID == "" {
+		b.o.ID = NewID(b.began)
 	}
-	return b.run(ctx)
+	for _, f := range o.Files {
+		b.o.Jobs = smallest(o.Jobs, b.o.Jobs, f.Batch.Concurrency)
+		b.o.Budget.CostUSD = smallest(o.Budget.CostUSD, b.o.Budget.CostUSD, f.Batch.Budget.CostUSD)
+		b.o.Budget.Tokens = smallest(o.Budget.Tokens, b.o.Budget.Tokens, f.Batch.Budget.Tokens)
+		b.o.Budget.Wall = smallest(o.Budget.Wall, b.o.Budget.Wall, f.Batch.Budget.Wall)
+	}
+	b.o.Jobs = max(b.o.Jobs, 1)
+	if u := b.o.Budget; u.CostUSD > 0 || u.Tokens > 0 {
+		b.ledger = policy.NewLedger(u.CostUSD, u.Tokens)
+	}
+	return b
 }
+
+// smallest is the caller's value if there is one, else the smaller of two
+// that are set: files that run together share the strictest.
+func smallest[T int | int64 | float64 | time.Duration](set, a, b T) T {
+	switch {
+	case set != 0:
+		return set
+	case a == 0:
+		return b
+	case b == 0:
+		return a
+	}
+	return min(a, b)
+}
+
+// NewID makes the id of a batch.
+func NewID(now time.Time) string { return uuid7(now) }
 
 // startBody is what batch_start says.
 type startBody struct {
@@ -92,7 +153,9 @@ type startBody struct {
 	Batch     string   `json:"batch"`
 	Out       string   `json:"out"`
 	Jobs      int      `json:"jobs"`
+	Shard     string   `json:"shard,omitempty"`
 	Tasks     []string `json:"tasks"`
+	Kept      []string `json:"kept,omitempty"` // of the tasks, those that were finished before
 	Time      string   `json:"time"`
 }
 
@@ -101,29 +164,47 @@ const eventsVersion = 1
 
 // run shows the start, runs all, and shows the end.
 func (b *batch) run(ctx context.Context) (Summary, error) {
+	if wall := b.o.Budget.Wall; wall > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, wall, &policy.TimeoutError{Limit: "the budget of the batch: wall " + wall.String()})
+		defer stop()
+	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	start := startBody{
-		Version: eventsVersion, Generator: "turnlog " + b.o.Version, Batch: b.id,
-		Out: b.o.Out, Jobs: max(b.o.Jobs, 1), Tasks: []string{}, Time: timestamp(b.began),
+		Version: eventsVersion, Generator: "turnlog " + b.o.Version, Batch: b.o.ID,
+		Out: b.o.Out, Jobs: b.o.Jobs, Shard: b.o.Shard.String(), Tasks: []string{}, Time: timestamp(b.began),
 	}
 	for _, p := range b.plans {
 		start.Tasks = append(start.Tasks, p.task.ID)
+		if p.kept != nil {
+			start.Kept = append(start.Kept, p.task.ID)
+		}
 	}
 	if err := b.show(Event{Type: BatchStart, Body: start}); err != nil {
 		abort(err)
 	}
-	sum := Summary{Batch: b.id, Tasks: len(b.plans), Results: b.runAll(ctx, abort)}
-	early := context.Cause(ctx)
+	sum := Summary{Batch: b.o.ID, Tasks: len(b.plans), Results: b.runAll(ctx, abort)}
+	early := earlyEnd(ctx)
 	if err := b.out.close(); err != nil {
 		early = errors.Join(early, err)
 	}
 	b.summarize(&sum, early)
-	if err := b.show(Event{Type: BatchEnd, Body: sum}); err != nil {
-		early = errors.Join(early, err)
+	if err := b.show(Event{Type: BatchEnd, Body: sum}); err != nil && early == nil {
+		early = err
 		sum.ExitCode = exitCode(sum.Results, early)
 	}
 	return sum, early
+}
+
+// earlyEnd is what ended the batch before its time. A budget of time is no
+// failure of the batch: its tasks say what became of them.
+func earlyEnd(ctx context.Context) error {
+	var timeout *policy.TimeoutError
+	if cause := context.Cause(ctx); !errors.As(cause, &timeout) {
+		return cause
+	}
+	return nil
 }
 
 func (b *batch) show(e Event) error {
@@ -138,7 +219,7 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 	all := make([]Result, len(b.plans))
 	next := make(chan int)
 	var workers sync.WaitGroup
-	for range min(max(b.o.Jobs, 1), len(b.plans)) {
+	for range min(b.o.Jobs, len(b.plans)) {
 		workers.Go(func() {
 			for i := range next {
 				all[i] = b.runTask(ctx, abort, &b.plans[i])
@@ -146,6 +227,10 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 		})
 	}
 	for i := range b.plans {
+		if kept := b.plans[i].kept; kept != nil {
+			all[i] = *kept
+			continue
+		}
 		next <- i
 	}
 	close(next)
@@ -153,72 +238,68 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 	return all
 }
 
-// runTask runs one task and reports its end. A reader that is gone and a
-// results file that takes nothing more end the batch.
+// runTask runs one task, with its retries, and reports its end. A reader that
+// is gone and a results file that takes nothing more end the batch.
 func (b *batch) runTask(ctx context.Context, abort context.CancelCauseFunc, p *plan) Result {
 	s := &stream{task: p.task.ID, sink: b.o.Sink, now: b.o.Now}
-	var res Result
-	if ctx.Err() != nil {
-		res = Result{ID: p.task.ID, Status: policy.Skipped, Reason: reasonOf(context.Cause(ctx)), File: p.task.File}
-	} else {
-		res = runAttempt(ctx, b, p, s)
+	res, skipped := b.skip(ctx, p)
+	if !skipped {
+		res = b.attempts(ctx, abort, p, s)
 	}
 	if err := b.out.add(res); err != nil {
 		abort(err)
 	}
+	b.note(&res)
 	if err := s.own(TaskEnd, res); err != nil {
 		abort(err)
 	}
 	return res
 }
 
-// summarize counts.
-func (b *batch) summarize(sum *Summary, early error) {
-	sum.Counts = map[string]int{}
-	for i := range sum.Results {
-		r := &sum.Results[i]
-		sum.Counts[string(r.Status)]++
-		sum.Usage.add(r.Usage)
-		sum.CostUSD += r.CostUSD
-	}
-	if early != nil {
-		sum.Error = early.Error()
-	}
-	sum.DurationMs = b.o.Now().Sub(b.began).Milliseconds()
-	sum.ExitCode = exitCode(sum.Results, early)
-}
-
-// coder is a cause that knows its exit code: a signal.
-type coder interface{ ExitCode() int }
-
-// exitCode is the code of a batch: that of a signal, or the one that its
-// failed tasks share, else 1. Tasks that never started because of what ended
-// the batch don't count.
-func exitCode(rs []Result, early error) int {
-	var c coder
-	if errors.As(early, &c) {
-		return c.ExitCode()
-	}
-	if early != nil {
-		return policy.Error.ExitCode()
-	}
-	code := 0
-	for i := range rs {
-		switch rc := rs[i].ExitCode; {
-		case rc == 0 || rc == code:
-		case code == 0:
-			code = rc
-		default:
-			return policy.Failed.ExitCode()
+// attempts runs a task until it is not a failure of its provider, or may not
+// be repeated.
+func (b *batch) attempts(ctx context.Context, abort context.CancelCauseFunc, p *plan, s *stream) Result {
+	resumed := p.resume
+	for k := p.attempt; ; k++ {
+		a := &attempt{b: b, task: p.task, stream: s, n: k, resumed: resumed}
+		res := a.main(ctx)
+		again := res.Status == policy.Error && a.unanswered && !a.wrote && k-p.attempt < p.retries
+		if !again || ctx.Err() != nil {
+			return res
 		}
+		if err := b.out.add(res); err != nil {
+			abort(err)
+		}
+		resumed = false
 	}
-	return code
 }
 
-// reasonOf says why ctx ended.
-func reasonOf(cause error) string {
-	if cause == nil {
-		return ""
+// skip says that a task does not start any more, and why.
+func (b *batch) skip(ctx context.Context, p *plan) (Result, bool) {
+	res := Result{ID: p.task.ID, Status: policy.Skipped, File: p.task.File, TaskDigest: p.task.Digest()}
+	b.mu.Lock()
+	failed := b.failed
+	b.mu.Unlock()
+	var timeout *policy.TimeoutError
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &timeout):
+		res.Reason, res.ExitCode = timeout.Limit, policy.Limit.ExitCode()
+	case cause != nil:
+		res.Reason = cause.Error()
+	case b.ledger != nil && b.ledger.Empty():
+		res.Reason, res.ExitCode = "the budget of the batch is used up", policy.Limit.ExitCode()
+	case b.o.FailFast && failed != "":
+		res.Reason = "fail-fast: " + failed + " did not end ok"
+	default:
+		return Result{}, false
 	}
-	return fmt.Sprint(cause)
+	return res, true
+}
+
+func (b *batch) note(r *Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.Status != policy.OK && r.Status != policy.Skipped && b.failed == "" {
+		b.failed = r.ID
+	}
 }

@@ -21,23 +21,23 @@ import (
 )
 
 // parse makes tasks of YAML text.
-func parse(t testing.TB, name, yaml string) []task.Task {
+func parse(t testing.TB, name, yaml string) []*task.File {
 	t.Helper()
 	f, err := task.Parse(filepath.Join(t.TempDir(), name+".yaml"), []byte(yaml), task.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.Tasks
+	return []*task.File{f}
 }
 
 // load reads one of the project's task files.
-func load(t testing.TB, name string) []task.Task {
+func load(t testing.TB, name string) []*task.File {
 	t.Helper()
 	f, err := task.Load(filepath.Join("..", "..", "fixtures", "tasks", name), task.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.Tasks
+	return []*task.File{f}
 }
 
 // capture keeps the events of a batch as lines.
@@ -143,7 +143,7 @@ func kinds(es []transcript.Entry) []string {
 
 func TestHello(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	sum, c, err := play(t, t.Context(), Options{Tasks: load(t, "hello.yaml"), Out: out, Version: "v0"})
+	sum, c, err := play(t, t.Context(), Options{Files: load(t, "hello.yaml"), Out: out, Version: "v0"})
 	if err != nil || sum.ExitCode != 0 || sum.Counts["ok"] != 1 {
 		t.Fatalf("summary %+v, %v", sum, err)
 	}
@@ -192,7 +192,7 @@ func TestExistingTranscriptStopsTheBatch(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, c, err := play(t, t.Context(), Options{Tasks: load(t, "hello.yaml"), Out: out})
+	_, c, err := play(t, t.Context(), Options{Files: load(t, "hello.yaml"), Out: out})
 	var plan *PlanError
 	if !errors.As(err, &plan) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
@@ -210,7 +210,7 @@ system: Be brief.
 prompts: [first, second]
 `)
 	out := filepath.Join(t.TempDir(), "out")
-	sum, c, err := play(t, t.Context(), Options{Tasks: tasks, Out: out})
+	sum, c, err := play(t, t.Context(), Options{Files: tasks, Out: out})
 	if err != nil || sum.ExitCode != 0 {
 		t.Fatalf("summary %+v, %v", sum, err)
 	}
@@ -246,7 +246,7 @@ func TestStatuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tasks := parse(t, test.name, "version: 1\nprompt: go\nmodel: { provider: scripted, responses: "+test.model+" }\n")
-			sum, c, err := play(t, t.Context(), Options{Tasks: tasks})
+			sum, c, err := play(t, t.Context(), Options{Files: tasks})
 			if err != nil || sum.ExitCode != test.code || sum.Results[0].Status != test.status {
 				t.Errorf("summary %+v, %v", sum, err)
 			}
@@ -272,7 +272,7 @@ func TestFault68ClosedStdoutKeepsTheTranscript(t *testing.T) {
 	for n := range 24 {
 		out := filepath.Join(t.TempDir(), "out")
 		sum, _, err := play(t, t.Context(), Options{
-			Tasks: load(t, "hello.yaml"), Out: out, Sink: &NDJSON{W: &closedAfter{n: n}},
+			Files: load(t, "hello.yaml"), Out: out, Sink: &NDJSON{W: &closedAfter{n: n}},
 		})
 		if !errors.Is(err, ErrClosed) || sum.ExitCode != 3 {
 			t.Errorf("closed after %d: exit %d, %v", n, sum.ExitCode, err)
@@ -289,7 +289,7 @@ func TestFault68ClosedStdoutKeepsTheTranscript(t *testing.T) {
 
 func TestSignalAbortsAndSkips(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var tasks []task.Task
+	var tasks []*task.File
 	for i := range 5 {
 		tasks = append(tasks, parse(t, fmt.Sprint("t", i), "version: 1\nprompt: go\nmodel: { provider: scripted, responses: [{ text: fine }] }\n")...)
 	}
@@ -300,7 +300,7 @@ func TestSignalAbortsAndSkips(t *testing.T) {
 		}
 		return (&NDJSON{W: c}).Event(e)
 	})
-	sum, _, err := play(t, ctx, Options{Tasks: tasks, Sink: sink})
+	sum, _, err := play(t, ctx, Options{Files: tasks, Sink: sink})
 	if !errors.Is(err, fakeSignal(143)) || sum.ExitCode != 143 {
 		t.Errorf("exit %d, %v", sum.ExitCode, err)
 	}

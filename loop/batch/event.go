@@ -28,6 +28,7 @@ const (
 	BatchEnd     = "batch_end"
 	QueueUpdate  = "queue_update"
 	Response     = "response"
+	TaskRetry    = "task_retry" // another attempt begins, with a transcript of its own
 	TaskNote     = "task_note"
 )
 
@@ -48,6 +49,13 @@ type stream struct {
 	seq int64
 	run string
 	err error // the first failure of the sink; nothing is sent after it
+}
+
+// started reports whether anything was shown.
+func (s *stream) started() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seq > 0
 }
 
 // begin sets the run of the events that follow; "" ends it.

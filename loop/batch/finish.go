@@ -149,12 +149,12 @@ func (a *attempt) verify(ctx context.Context, failOn string) (findings int, firs
 	if err != nil {
 		return 0, "", err
 	}
-	f, err := os.Open(a.plan.path)
+	f, err := os.Open(a.path)
 	if err != nil {
 		return 0, "", err
 	}
 	defer f.Close()
-	res, err := verify.Run(ctx, verify.Source{Name: a.plan.path, Reader: f, At: f}, rule.All(), verify.Options{Finished: true})
+	res, err := verify.Run(ctx, verify.Source{Name: a.path, Reader: f, At: f}, rule.All(), verify.Options{Finished: true})
 	for i := range res.Findings {
 		found := &res.Findings[i]
 		if found.Severity.Rank() < worst.Rank() {

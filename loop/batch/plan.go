@@ -3,67 +3,217 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"math"
 	"os"
+	"path"
 	"path/filepath"
 
-	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/batch/assertion"
+	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/task"
 )
 
 // plan is a task that is ready to start.
 type plan struct {
-	task  *task.Task
-	model loop.Model
-	path  string // of its transcript
+	task    *task.Task
+	retries int
+	attempt int     // the one to run
+	resume  bool    // that attempt has a transcript to go on with
+	kept    *Result // it is finished: nothing is to be done
 }
 
 // prepare finds everything that can be wrong before anything is started.
 func (b *batch) prepare() error {
+	finished, err := b.finished()
+	if err != nil {
+		return err
+	}
 	byID := map[string]*task.Task{}
 	var wrong []error
-	for i := range b.o.Tasks {
-		t := &b.o.Tasks[i]
-		if first := byID[t.ID]; first != nil {
-			wrong = append(wrong, fmt.Errorf("%s: the task id %q is taken by %s", t.File, t.ID, first.File))
-			continue
+	for _, f := range b.o.Files {
+		for i := range f.Tasks {
+			t := &f.Tasks[i]
+			if first := byID[t.ID]; first != nil {
+				wrong = append(wrong, fmt.Errorf("%s: the task id %q is taken by %s", t.File, t.ID, first.File))
+				continue
+			}
+			byID[t.ID] = t
+			if !b.chosen(t.ID) {
+				continue
+			}
+			p, err := b.plan(t, finished)
+			if err != nil {
+				wrong = append(wrong, err)
+				continue
+			}
+			p.retries = f.Batch.Retries
+			b.plans = append(b.plans, p)
 		}
-		byID[t.ID] = t
-		p, err := b.plan(t)
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		b.plans = append(b.plans, p)
+	}
+	if len(b.plans) == 0 && b.o.Only != "" && b.o.Shard.N == 0 && len(wrong) == 0 {
+		wrong = append(wrong, fmt.Errorf("no task id matches %q", b.o.Only))
 	}
 	if len(wrong) > 0 {
 		return &PlanError{errors.Join(wrong...)}
 	}
-	if err := os.MkdirAll(b.o.Out, 0o700); err != nil {
-		return fmt.Errorf("make the output folder: %w", err)
+	return nil
+}
+
+// finished are the results of an earlier batch in the same folder.
+func (b *batch) finished() (map[string]Result, error) {
+	if !b.o.Resume {
+		return nil, nil
 	}
-	head := resultsHead{Type: "results", Version: resultsVersion, Batch: b.id, Started: timestamp(b.began)}
-	var err error
-	b.out, err = openResults(filepath.Join(b.o.Out, resultsName(Shard{})), head, b.o.Mask.Mask)
-	return err
+	return ReadResults(b.o.Out)
+}
+
+// chosen reports whether a task is part of this batch.
+func (b *batch) chosen(id string) bool {
+	if b.o.Only != "" {
+		if ok, err := path.Match(b.o.Only, id); err != nil || !ok {
+			return false
+		}
+	}
+	return b.o.Shard.Has(id)
 }
 
 // plan checks that one task can start.
-func (b *batch) plan(t *task.Task) (plan, error) {
-	p := plan{task: t, path: filepath.Join(b.o.Out, t.ID+".jsonl")}
-	if err := journal.Locked(p.path); err != nil {
+func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
+	p := plan{task: t, attempt: 1}
+	for i := range t.Assert {
+		if err := assertion.Supported(&t.Assert[i]); err != nil {
+			return plan{}, at(t, t.Assert[i].Place, err)
+		}
+	}
+	if _, err := b.newModel(t); err != nil {
+		return plan{}, at(t, t.Model.Place, fmt.Errorf("model: %w", err))
+	}
+	last, err := lastAttempt(b.o.Out, t.ID)
+	if err != nil || last == 0 {
+		return p, err
+	}
+	name := transcriptPath(b.o.Out, t.ID, last)
+	if err := journal.Locked(name); err != nil {
 		return plan{}, err
 	}
-	if _, err := os.Lstat(p.path); !errors.Is(err, fs.ErrNotExist) {
-		if err != nil {
-			return plan{}, err
-		}
-		return plan{}, fmt.Errorf("%s is there already: --resume goes on with it, another --out starts anew", p.path)
+	if !b.o.Resume {
+		return plan{}, fmt.Errorf("%s is there already: --resume goes on with it, another --out starts anew", name)
 	}
-	var err error
-	if p.model, err = b.newModel(t); err != nil {
-		return plan{}, fmt.Errorf("%s:%d:%d: model: %w", t.File, max(t.Model.Place.Line, 1), max(t.Model.Place.Column, 1), err)
+	p.attempt, p.resume = last, true
+	res, ok := finished[t.ID]
+	switch {
+	case !ok || res.TaskDigest != t.Digest() || res.Status == policy.Aborted || res.Status == policy.Skipped:
+	case res.Status == policy.Error && b.o.RetryErrors:
+		p.attempt, p.resume = last+1, false
+	default:
+		p.kept = &res
 	}
 	return p, nil
+}
+
+func at(t *task.Task, p task.Place, err error) error {
+	return fmt.Errorf("%s:%d:%d: %w", t.File, max(p.Line, 1), max(p.Column, 1), err)
+}
+
+// open makes the output folder and its results file.
+func (b *batch) open() error {
+	if err := os.MkdirAll(b.o.Out, 0o700); err != nil {
+		return fmt.Errorf("make the output folder: %w", err)
+	}
+	head := resultsHead{
+		Type: "results", Version: resultsVersion, Batch: b.o.ID,
+		Started: timestamp(b.began), Shard: b.o.Shard.String(),
+	}
+	var err error
+	b.out, err = openResults(filepath.Join(b.o.Out, resultsName(b.o.Shard)), head, b.o.Mask.Mask)
+	return err
+}
+
+// Planned is what a batch would do with one task.
+type Planned struct {
+	ID         string   `json:"id"`
+	File       string   `json:"file"`
+	Action     string   `json:"action"` // run resume retry keep
+	Provider   string   `json:"provider"`
+	Model      string   `json:"model"`
+	Transcript string   `json:"transcript"`
+	TaskDigest string   `json:"taskDigest"`
+	MaxCostUSD *float64 `json:"maxCostUsd"` // null: nothing bounds it
+}
+
+// Plan checks everything that Run does before it starts, and says what it
+// would do. Nothing is started or written.
+func Plan(o Options) ([]Planned, error) {
+	b := newBatch(o)
+	if err := b.prepare(); err != nil {
+		return nil, err
+	}
+	planned := make([]Planned, 0, len(b.plans))
+	for i := range b.plans {
+		p := &b.plans[i]
+		planned = append(planned, Planned{
+			ID: p.task.ID, File: p.task.File, Action: p.action(),
+			Provider: p.task.Model.Provider, Model: modelName(&p.task.Model),
+			Transcript: transcriptPath(b.o.Out, p.task.ID, p.attempt),
+			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(p),
+		})
+	}
+	return planned, nil
+}
+
+func (p *plan) action() string {
+	switch {
+	case p.kept != nil:
+		return "keep"
+	case p.resume:
+		return "resume"
+	case p.attempt > 1:
+		return "retry"
+	}
+	return "run"
+}
+
+// bound is the most that a task can cost, nil if nothing bounds it. A model
+// without a price is not known to be free, a scripted one is.
+func (b *batch) bound(p *plan) *float64 {
+	m, l := &p.task.Model, p.task.Finish.Limits
+	most := math.Inf(1)
+	switch {
+	case p.kept != nil || m.Provider != task.OpenAI:
+		most = 0
+	case l.CostUSD > 0:
+		most = l.CostUSD * float64(1+p.retries)
+	case l.Tokens > 0 && m.Price != nil:
+		dearest := max(m.Price.Input, m.Price.Output, m.Price.CacheRead, m.Price.CacheWrite)
+		most = float64(l.Tokens) * dearest / 1e6 * float64(1+p.retries)
+	}
+	if budget := b.o.Budget.CostUSD; budget > 0 {
+		most = min(most, budget)
+	}
+	if math.IsInf(most, 1) {
+		return nil
+	}
+	return &most
+}
+
+// Bound is the most that a planned batch can cost: the sum of its tasks, or its
+// budget; nil if nothing bounds it.
+func Bound(tasks []Planned, o Options) *float64 {
+	sum, bounded := 0.0, true
+	for i := range tasks {
+		if tasks[i].MaxCostUSD == nil {
+			bounded = false
+			continue
+		}
+		sum += *tasks[i].MaxCostUSD
+	}
+	budget := newBatch(o).o.Budget.CostUSD
+	switch {
+	case budget > 0 && (!bounded || budget < sum):
+		return &budget
+	case bounded:
+		return &sum
+	}
+	return nil
 }

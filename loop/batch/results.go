@@ -38,6 +38,8 @@ type Result struct {
 	File       string        `json:"file,omitempty"`       // the task file
 
 	Assertions []Assertion `json:"assertions,omitempty"`
+
+	Answer string `json:"-"` // the required answer, or the text of the last one
 }
 
 // Assertion is how one line of a task's assert section, or one check, went.
@@ -156,6 +158,31 @@ func (r *results) append(v any) error {
 }
 
 func (r *results) close() error { return r.file.Close() }
+
+// ResultsID is the id of the batch whose results a folder has, "" if there are
+// none: a batch that is resumed is the same batch.
+func ResultsID(dir string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "results*.ndjson"))
+	if err != nil {
+		return "", fmt.Errorf("list results: %w", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", fmt.Errorf("read results: %w", err)
+		}
+		line, err := bufio.NewReader(f).ReadBytes('\n')
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+		var head resultsHead
+		if (err == nil || errors.Is(err, io.EOF)) && json.Unmarshal(line, &head) == nil && head.Type == "results" {
+			return head.Batch, nil
+		}
+	}
+	return "", nil
+}
 
 // ReadResults reads every results*.ndjson of an output folder: the last line
 // of a task wins. A line that is no result is skipped, as a crash may have cut

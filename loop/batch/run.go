@@ -21,19 +21,25 @@ type settledBody struct {
 	Aborted bool `json:"aborted"`
 }
 
-// run plays the task's prompt i. The error is one of the journal or the
-// sink; what goes wrong with the agent is in the task's status.
+// run plays the task's prompt i.
 func (a *attempt) run(ctx context.Context, i int) error {
-	id, err := a.beginRun(false)
+	return a.playRun(ctx, false, func(c loop.Config) (loop.Outcome, error) {
+		return loop.Run(ctx, c, a.history, a.prompt(i)...)
+	})
+}
+
+// playRun plays one run from its turnlog.run to its seal. The error is one of the
+// journal or the sink; what goes wrong with the agent is in the task's status.
+func (a *attempt) playRun(ctx context.Context, resumed bool, play func(loop.Config) (loop.Outcome, error)) error {
+	id, err := a.beginRun(resumed)
 	if err != nil {
 		return err
 	}
 	a.stream.begin(id)
 	defer a.stream.begin("")
-	c := a.config(id)
-	out, runErr := loop.Run(ctx, c, a.history, a.prompt(i)...)
+	out, runErr := play(a.config(id))
 	a.judge(ctx, out, runErr)
-	a.last = lastText(out.New)
+	a.last = lastText(a.history.Messages())
 	sealErr := a.seal(id, out)
 	showErr := a.stream.own(AgentSettled, settledBody{Aborted: ctx.Err() != nil})
 	return errors.Join(sealErr, showErr)
@@ -42,7 +48,7 @@ func (a *attempt) run(ctx context.Context, i int) error {
 // prompt is what a run begins with: the first one says the system prompt too.
 func (a *attempt) prompt(i int) []transcript.Message {
 	user := transcript.UserText(a.task.Prompts[i])
-	if i > 0 || a.task.System == "" {
+	if a.task.System == "" || a.history.SystemPrompt() != "" {
 		return []transcript.Message{user}
 	}
 	system := transcript.Message{
@@ -92,13 +98,13 @@ func (a *attempt) judge(ctx context.Context, out loop.Outcome, err error) {
 	switch {
 	case err != nil:
 		a.fail(ctx, err)
-	case ctx.Err() != nil:
-		a.stop.Set(policy.Aborted, reasonOf(context.Cause(ctx)))
+	case a.aborted(ctx):
 	case out.Err != nil:
+		a.unanswered = true
 		a.stop.Set(policy.Error, out.Err.Error())
 	case out.Reason == transcript.StopLength:
 		a.stop.Set(policy.Limit, "the last answer hit the output token limit")
-	case isEmpty(out.New):
+	case isEmpty(a.history.Messages()):
 		a.stop.Set(policy.NoOutput, "the last answer is empty")
 	}
 }

@@ -5,8 +5,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+
+	"github.com/turnlog/turnlog/loop/provider"
+	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/verify/secret"
 )
 
 // shortestSecret is the length under which a value is not hidden: masking
@@ -14,16 +20,73 @@ import (
 const shortestSecret = 6
 
 // Masker hides secret values in encoded JSON lines. It is the one place where
-// that happens: transcripts, events and results all pass it. Equal values get
-// equal placeholders, so that what used to be equal stays comparable.
+// that happens: transcripts, events and results all pass it, and the history
+// in memory becomes what was written. Equal values get equal placeholders, so
+// that what used to be equal stays comparable. A nil Masker hides nothing.
 type Masker struct {
 	values   []secretValue
+	known    *secret.Finder // nil: no patterns
 	patterns []*regexp.Regexp
 }
 
 type secretValue struct {
 	encoded     []byte // as it stands inside a JSON string
 	placeholder []byte
+}
+
+// Secrets makes the masker that task files ask for: values of the variables
+// that hold keys, and texts that look like keys. Tasks that run together are
+// masked together.
+func Secrets(files []*task.File, env func(string) (string, bool)) (*Masker, error) {
+	values := map[string]string{}
+	var extra []string
+	usual := false
+	for _, f := range files {
+		for i := range f.Tasks {
+			t := &f.Tasks[i]
+			usual = usual || slices.Contains(t.Secrets.Redact, task.RedactPatterns)
+			extra = append(extra, t.Secrets.ExtraPatterns...)
+			if !slices.Contains(t.Secrets.Redact, task.RedactKnownEnv) {
+				continue
+			}
+			for _, name := range secretEnv(t) {
+				if v, ok := env(name); ok {
+					values[name] = v
+				}
+			}
+		}
+	}
+	slices.Sort(extra)
+	var patterns []*regexp.Regexp
+	for _, p := range slices.Compact(extra) {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return nil, fmt.Errorf("secrets.extra_patterns: %w", err)
+		}
+		patterns = append(patterns, re)
+	}
+	m := NewMasker(values, patterns)
+	if usual {
+		m.known = secret.New()
+	}
+	return m, nil
+}
+
+// secretEnv lists the variables whose values a task uses as keys.
+func secretEnv(t *task.Task) []string {
+	names := []string{provider.KeyEnv(&t.Model)}
+	lists := [][]task.Tool{t.Tools}
+	for _, c := range t.ToolChanges {
+		lists = append(lists, c.Add)
+	}
+	for _, list := range lists {
+		for _, item := range list {
+			if item.MCP != nil {
+				names = slices.AppendSeq(names, maps.Values(item.MCP.HeadersEnv))
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 
 // NewMasker hides the given values, each under its name, and what the patterns
@@ -74,6 +137,7 @@ func (m *Masker) Mask(line []byte) []byte {
 		return line
 	}
 	out := make([]byte, 0, len(line))
+	var key []byte
 	for i := 0; i < len(line); {
 		if line[i] != '"' {
 			out = append(out, line[i])
@@ -81,8 +145,13 @@ func (m *Masker) Mask(line []byte) []byte {
 			continue
 		}
 		end := stringEnd(line, i+1)
+		text := line[i+1 : end]
+		isKey := end+1 < len(line) && line[end+1] == ':'
 		out = append(out, '"')
-		out = append(out, m.inside(line[i+1:end])...)
+		if isKey {
+			key = text
+		}
+		out = append(out, m.inside(text, !isKey && opaque(key))...)
 		i = end
 		if i < len(line) {
 			out = append(out, '"')
@@ -90,6 +159,21 @@ func (m *Masker) Mask(line []byte) []byte {
 		}
 	}
 	return out
+}
+
+// Text masks a text that is no JSON.
+func (m *Masker) Text(s string) string {
+	var out string
+	if json.Unmarshal(m.Mask(transcript.AppendString(nil, s)), &out) != nil {
+		return ""
+	}
+	return out
+}
+
+// opaque reports whether a key holds bytes that look random and have to stay
+// as they are: signatures, images.
+func opaque(key []byte) bool {
+	return bytes.HasSuffix(key, []byte("Signature")) || string(key) == "data"
 }
 
 func (m *Masker) suspicious(line []byte) bool {
@@ -103,16 +187,39 @@ func (m *Masker) suspicious(line []byte) bool {
 			return true
 		}
 	}
+	if m.known != nil {
+		for range m.known.Find(line) {
+			return true
+		}
+	}
 	return false
 }
 
-// inside masks the text between two quotes.
-func (m *Masker) inside(text []byte) []byte {
+// inside masks the text between two quotes; in opaque text only known values.
+func (m *Masker) inside(text []byte, opaque bool) []byte {
 	for i := range m.values {
 		text = bytes.ReplaceAll(text, m.values[i].encoded, m.values[i].placeholder)
 	}
+	if opaque {
+		return text
+	}
 	for i, p := range m.patterns {
 		text = p.ReplaceAll(text, fmt.Appendf(nil, "[secret:pattern %d]", i+1))
+	}
+	if m.known == nil {
+		return text
+	}
+	var found []secret.Match
+	for match := range m.known.Find(text) {
+		found = append(found, match)
+	}
+	slices.SortFunc(found, func(a, b secret.Match) int { return cmp.Compare(b.From, a.From) })
+	end := len(text) // of what was not replaced: matches may overlap
+	for _, match := range found {
+		if match.To <= end {
+			text = slices.Concat(text[:match.From], []byte("[secret:"+match.Kind+"]"), text[match.To:])
+			end = match.From
+		}
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/loop/task"
@@ -83,8 +84,26 @@ func (c *Checks) followUp(ctx context.Context) ([]transcript.Message, error) {
 		}
 		c.left[i]--
 		r.Rounds++
-		text := fmt.Sprintf("The check %q failed. Its output:\n\n%s\n\nRepair what is wrong; the check runs again when you stop.", check.Name, r.Output)
+		text := complaint(check.Name) + r.Output + "\n\nRepair what is wrong; the check runs again when you stop."
 		return []transcript.Message{transcript.UserText(text)}, nil
 	}
 	return nil, nil
+}
+
+// complaint begins the message that sends the agent back.
+func complaint(check string) string {
+	return fmt.Sprintf("The check %q failed. Its output:\n\n", check)
+}
+
+// Restore takes off the rounds that an earlier process has used: texts are the
+// user messages of the history.
+func (c *Checks) Restore(texts []string) {
+	for _, text := range texts {
+		for i := range c.list {
+			if strings.HasPrefix(text, complaint(c.list[i].Name)) && c.left[i] > 0 {
+				c.left[i]--
+				c.results[i].Rounds++
+			}
+		}
+	}
 }

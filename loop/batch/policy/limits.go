@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -42,7 +43,8 @@ type Limiter struct {
 	turns, toolCalls int
 	used             Spend
 
-	reserved Spend // of the request under way
+	reserved Spend // of the request under way, if holding
+	holding  bool
 	input    int64 // tokens that the last answer said its request had
 	known    int   // messages that were part of that request
 	votes    int   // results of the turn that want the run to end
@@ -130,21 +132,20 @@ func (l *Limiter) prepareNextTurn(context.Context, loop.Turn) (loop.TurnUpdate, 
 }
 
 // prepareRequest reserves the worst case of the request.
-func (l *Limiter) prepareRequest(_ context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
-	l.turns++
+func (l *Limiter) prepareRequest(ctx context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
+	if l.limits.Turns > 0 && l.turns >= l.limits.Turns {
+		l.Room()
+		return loop.RequestUpdate{}, fmt.Errorf("limit: turns: %d", l.limits.Turns)
+	}
 	if !l.bounded() {
+		l.turns++
 		return loop.RequestUpdate{}, nil
 	}
-	input := l.worstInput(r)
-	output := l.answer(input)
-	if output < 1 {
-		return loop.RequestUpdate{}, l.refuse(input)
+	output, err := l.reserve(ctx, l.worstInput(r))
+	if err != nil {
+		return loop.RequestUpdate{}, err
 	}
-	l.reserved = l.cost(input, output)
-	if l.ledger != nil && !l.ledger.reserve(l.reserved) {
-		l.stop.Set(Limit, "the budget of the batch")
-		return loop.RequestUpdate{}, fmt.Errorf("limit: the request could cost %.4f USD, more than the batch has left", l.reserved.USD)
-	}
+	l.turns++
 	l.known = len(r.Messages)
 	if output == math.MaxInt64 {
 		output = l.limits.MaxTokens
@@ -152,8 +153,39 @@ func (l *Limiter) prepareRequest(_ context.Context, r loop.RequestInfo) (loop.Re
 	return loop.RequestUpdate{MaxTokens: output}, nil
 }
 
+// reserve sets aside what a request with so much input can cost, and returns
+// how long its answer may be. A batch's budget that is only set aside by other
+// tasks is waited for: what they do not use comes back.
+func (l *Limiter) reserve(ctx context.Context, input int64) (output int64, err error) {
+	for {
+		output = l.answer(input)
+		if output < 1 {
+			return 0, l.refuse(input)
+		}
+		cost := l.cost(input, output)
+		if l.ledger == nil {
+			l.reserved, l.holding = cost, true
+			return output, nil
+		}
+		ok, wait := l.ledger.reserve(cost)
+		switch {
+		case ok:
+			l.reserved, l.holding = cost, true
+			return output, nil
+		case wait == nil:
+			return 0, l.refuse(input)
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
 func (l *Limiter) refuse(input int64) error {
 	what, _ := l.scarce(input)
+	what = cmp.Or(what, "the budget of the batch")
 	l.stop.Set(Limit, what)
 	return fmt.Errorf("limit: %s: the next request needs about %d tokens of input, and nothing would be left for the answer", what, input)
 }
@@ -176,7 +208,8 @@ func (l *Limiter) left() Spend {
 		left.USD = max(l.limits.CostUSD-l.used.USD, 0)
 	}
 	if l.ledger != nil {
-		left.USD = min(left.USD, l.ledger.Left())
+		batch := l.ledger.Left()
+		left.Tokens, left.USD = min(left.Tokens, batch.Tokens), min(left.USD, batch.USD)
 	}
 	return left
 }
@@ -210,19 +243,23 @@ func (l *Limiter) scarce(input int64) (what string, output int64) {
 		}
 	}
 	if left.Tokens != math.MaxInt64 {
-		bound(fmt.Sprintf("tokens: %d", l.limits.Tokens), left.Tokens-input)
+		bound(l.nameOf("tokens", float64(l.limits.Tokens), l.ledger != nil && l.ledger.Left().Tokens <= left.Tokens), left.Tokens-input)
 	}
 	if left.Output != math.MaxInt64 {
 		bound(fmt.Sprintf("output_tokens: %d", l.limits.OutputTokens), left.Output)
 	}
 	if !math.IsInf(left.USD, 1) {
-		name := fmt.Sprintf("cost_usd: %g", l.limits.CostUSD)
-		if l.ledger != nil && l.ledger.Left() <= left.USD {
-			name = "the budget of the batch"
-		}
-		bound(name, l.affordable(left.USD, input))
+		bound(l.nameOf("cost_usd", l.limits.CostUSD, l.ledger != nil && l.ledger.Left().USD <= left.USD), l.affordable(left.USD, input))
 	}
 	return what, output
+}
+
+// nameOf is what a limit is called in reasons.
+func (l *Limiter) nameOf(limit string, value float64, batch bool) string {
+	if batch {
+		return "the budget of the batch"
+	}
+	return fmt.Sprintf("%s: %g", limit, value)
 }
 
 // affordable is how many tokens of answer the money pays for.
@@ -291,16 +328,21 @@ func (l *Limiter) charge(t loop.Turn) {
 	cost := spent(t.Message.Usage, l.limits.Price)
 	l.input = inputTokens(t.Message.Usage)
 	l.used = l.used.add(cost)
-	if !l.bounded() {
+	if !l.holding {
 		return
-	}
-	if l.ledger != nil {
-		l.ledger.settle(l.reserved, cost)
 	}
 	if l.reserved.Output > 0 && !cost.within(l.reserved) {
 		l.stop.Set(Limit, fmt.Sprintf("the endpoint reported %d tokens, the request could have had %d", cost.Tokens, l.reserved.Tokens))
 	}
-	l.reserved = Spend{}
+	l.release(cost)
+}
+
+// release gives back what was set aside and not used.
+func (l *Limiter) release(cost Spend) {
+	if l.ledger != nil && l.holding {
+		l.ledger.settle(l.reserved, cost)
+	}
+	l.reserved, l.holding = Spend{}, false
 }
 
 // fits reports whether a request with the turn's results can still be paid.
@@ -321,12 +363,7 @@ func (l *Limiter) fits(t loop.Turn) bool {
 }
 
 // Close gives back what a request that never ended has set aside.
-func (l *Limiter) Close() {
-	if l.ledger != nil {
-		l.ledger.settle(l.reserved, Spend{})
-	}
-	l.reserved = Spend{}
-}
+func (l *Limiter) Close() { l.release(Spend{}) }
 
 func messages(s *replay.State) []transcript.Message {
 	if s == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/turnlog/turnlog/loop"
@@ -104,26 +105,57 @@ func TestLimitsCannotBeOvershot(t *testing.T) {
 	}
 }
 
-func TestLedgerIsNotOverdrawn(t *testing.T) {
-	ledger := NewLedger(0.01)
+// Tasks that run at once wait for what others have set aside, and get no
+// answers cut short because of it.
+func TestLedgerIsSharedAndNotOverdrawn(t *testing.T) {
+	const budget = 0.02
+	ledger := NewLedger(budget, 0)
 	price := task.Price{Input: 1, Output: 10}
-	var limiters []*Limiter
-	for range 200 {
-		limiters = append(limiters, NewLimiter(Limits{Price: price, MaxTokens: 100}, Account{}, &Stop{}, ledger))
-	}
 	var s replay.State
 	s.Append(transcript.UserText("go"))
-	started := 0
-	for _, m := range limiters {
-		if _, err := m.prepareRequest(context.Background(), loop.RequestInfo{Messages: s.Messages()}); err == nil {
-			started++
-		}
+	messages := s.Messages()
+	var mu sync.Mutex
+	var spentUSD float64
+	var short int
+	var tasks sync.WaitGroup
+	for range 16 {
+		tasks.Go(func() {
+			m := NewLimiter(Limits{Price: price, MaxTokens: 100}, Account{}, &Stop{}, ledger)
+			defer m.Close()
+			for {
+				u, err := m.prepareRequest(context.Background(), loop.RequestInfo{Messages: messages})
+				if err != nil {
+					return
+				}
+				answer := &transcript.Message{Role: transcript.Assistant, Usage: &transcript.Usage{Input: 20, Output: min(50, u.MaxTokens)}}
+				mu.Lock()
+				if u.MaxTokens < 100 {
+					short++
+				}
+				mu.Unlock()
+				if held, left := ledger.snapshot(); held > left+1e-12 {
+					t.Errorf("%.6f USD set aside of %.6f", held, left)
+				}
+				if _, err := m.finishTurn(context.Background(), loop.Turn{Message: answer}); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				spentUSD += spent(answer.Usage, price).USD
+				mu.Unlock()
+			}
+		})
 	}
-	var held float64
-	for _, m := range limiters {
-		held += m.reserved.USD
+	tasks.Wait()
+	if spentUSD > budget || spentUSD < budget*0.9 {
+		t.Errorf("spent %.6f of %.6f USD", spentUSD, budget)
 	}
-	if started == 0 || started == len(limiters) || held > 0.01 {
-		t.Errorf("%d of %d requests started, %.5f USD set aside of 0.01", started, len(limiters), held)
+	if short > 3 {
+		t.Errorf("%d answers were cut short", short)
 	}
+}
+
+func (l *Ledger) snapshot() (held, left float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held.USD, l.left.USD
 }

@@ -169,11 +169,19 @@ func (o *Output) followUp(context.Context) ([]transcript.Message, error) {
 	return []transcript.Message{transcript.UserText(o.request())}, nil
 }
 
+// opening begins the message that asks for the answer.
+func (o *Output) opening() string {
+	if o.want.Via != task.ViaText {
+		return "The task needs its final answer as a call of the tool " + AnswerTool + "."
+	}
+	return "Your last message is not the answer that the task needs: "
+}
+
 func (o *Output) request() string {
 	if o.want.Via != task.ViaText {
-		return "The task needs its final answer as a call of the tool " + AnswerTool + ". Call it now."
+		return o.opening() + " Call it now."
 	}
-	return "Your last message is not the answer that the task needs: " + o.words +
+	return o.opening() + o.words +
 		"\n\nAnswer again with nothing but JSON that fits this schema:\n" + string(o.want.Schema)
 }
 
@@ -193,6 +201,37 @@ func (o *Output) read(text string) (json.RawMessage, error) {
 		return nil, err
 	}
 	return json.RawMessage(text), nil
+}
+
+// Restore takes over what an earlier process has seen: the answer if it was
+// accepted, the failures if not.
+func (o *Output) Restore(history []transcript.Message) {
+	calls := map[string]*transcript.Call{}
+	for i := range history {
+		m := &history[i]
+		switch m.Role {
+		case transcript.Assistant:
+			o.last = m.Text()
+			for _, c := range m.Calls() {
+				calls[c.ID] = c
+			}
+		case transcript.ToolResult:
+			call := calls[m.ToolCallID]
+			switch {
+			case m.ToolName != AnswerTool || o.want.Via == task.ViaText || call == nil:
+			case m.IsError:
+				o.failures, o.words = o.failures+1, m.Text()
+			default:
+				if args, err := o.fits.Convert(call.Arguments); err == nil {
+					o.accept(args)
+				}
+			}
+		case transcript.User:
+			if strings.HasPrefix(m.Text(), o.opening()) {
+				o.failures++
+			}
+		}
+	}
 }
 
 func firstLine(s string) string {

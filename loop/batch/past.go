@@ -1,0 +1,142 @@
+package batch
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// past is what a transcript says about a task that an earlier process began.
+// It follows the path to the last entry; nothing else of the file counts.
+type past struct {
+	state      *replay.State
+	header     *transcript.Entry
+	ids        ids
+	taskDigest string
+
+	runs    int             // turnlog.run entries
+	prompts int             // prompts that were delivered
+	pending bool            // the last run has no prompt yet
+	end     *transcript.End // of the last run; nil if it was interrupted
+
+	turns     int      // answers
+	calls     int      // intents
+	wrote     bool     // a tool with effects may have run
+	toolNames []string // of the results, in order
+	delivered []string // texts of the user messages
+
+	// Of the calls of the last answer.
+	intents map[string]transcript.CallIntent
+	results map[string]transcript.CallResult
+}
+
+// readPast reads the lines of a transcript.
+func readPast(lines iter.Seq2[transcript.Line, error]) (*past, error) {
+	tree, err := replay.Read(lines)
+	if err != nil {
+		return nil, err
+	}
+	p := &past{header: tree.Header, ids: ids{}}
+	for i := range tree.Entries {
+		p.ids[tree.Entries[i].ID] = true
+	}
+	last := len(tree.Entries) - 1
+	p.state = tree.State(last)
+	if last < 0 {
+		return p, nil
+	}
+	for _, i := range tree.Path(last) {
+		p.entry(&tree.Entries[i])
+	}
+	return p, nil
+}
+
+func (p *past) entry(e *transcript.Entry) {
+	switch {
+	case e.Message != nil:
+		p.message(e.Message)
+	case e.Custom != nil:
+		p.custom(e.Custom)
+	}
+}
+
+func (p *past) message(m *transcript.Message) {
+	switch m.Role {
+	case transcript.User:
+		if p.pending {
+			p.pending = false
+			p.prompts++
+			return
+		}
+		p.delivered = append(p.delivered, m.Text())
+	case transcript.Assistant:
+		p.turns++
+		p.intents, p.results = map[string]transcript.CallIntent{}, map[string]transcript.CallResult{}
+	case transcript.ToolResult:
+		p.toolNames = append(p.toolNames, m.ToolName)
+	}
+}
+
+// custom reads an entry of ours. One that cannot be read says nothing: verify
+// is there to complain.
+func (p *past) custom(c *transcript.Custom) {
+	switch c.CustomType {
+	case transcript.CustomRun:
+		var run transcript.Run
+		if c.Decode(&run) != nil {
+			return
+		}
+		p.runs++
+		p.end = nil
+		p.taskDigest = run.TaskDigest
+		p.pending = p.pending || !run.Resumed
+	case transcript.CustomEnd:
+		var end transcript.End
+		if c.Decode(&end) == nil {
+			p.end = &end
+		}
+	case transcript.CustomCall:
+		var intent transcript.CallIntent
+		if c.Decode(&intent) != nil {
+			return
+		}
+		p.calls++
+		p.wrote = p.wrote || !repeatable(intent.Effects)
+		if p.intents != nil {
+			p.intents[intent.ToolCallID] = intent
+		}
+	case transcript.CustomResult:
+		var result transcript.CallResult
+		if c.Decode(&result) == nil && p.results != nil {
+			p.results[result.ToolCallID] = result
+		}
+	}
+}
+
+// repeatable reports whether a call may run again without anybody knowing
+// whether it ran.
+func repeatable(effects string) bool {
+	return effects == string(loop.None) || effects == string(loop.Read)
+}
+
+// recover decides about a call without a result: a recorded one is used; a
+// call that never started, or that changes nothing, runs.
+func (p *past) recover(c transcript.Call) loop.Recovery {
+	if recorded, ok := p.results[c.ID]; ok {
+		result, err := loop.ParseResult(&recorded)
+		if err != nil {
+			return loop.Recovery{Refuse: err.Error()}
+		}
+		return loop.Recovery{Result: &result, DurationMs: recorded.DurationMs}
+	}
+	intent, started := p.intents[c.ID]
+	if !started || repeatable(intent.Effects) {
+		return loop.Recovery{}
+	}
+	return loop.Recovery{Refuse: fmt.Sprintf(
+		"Interrupted, outcome unknown: the process ended while %s was running. It was not repeated, because its effects are %q; find out what it did before you call it again.",
+		c.Name, intent.Effects)}
+}
