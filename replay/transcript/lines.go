@@ -202,6 +202,10 @@ func (lr *lineReader) damaged(l *Line, notes []Note, nul *Note, dirty, tail bool
 // withoutNUL returns b without zero bytes, and where they were.
 func withoutNUL(b []byte, gaps []gap) ([]byte, []gap) {
 	out := make([]byte, 0, len(b))
+	missing := 0
+	if len(gaps) > 0 {
+		missing = gaps[len(gaps)-1].missing
+	}
 	for len(b) > 0 {
 		n := bytes.IndexByte(b, 0)
 		if n < 0 {
@@ -210,7 +214,8 @@ func withoutNUL(b []byte, gaps []gap) ([]byte, []gap) {
 		out = append(out, b[:n]...)
 		zeros := len(b) - n - len(bytes.TrimLeft(b[n:], "\x00"))
 		if zeros > 0 {
-			gaps = append(gaps, gap{len(out), zeros})
+			missing += zeros
+			gaps = append(gaps, gap{len(out), missing})
 		}
 		b = b[n+zeros:]
 	}

@@ -38,7 +38,7 @@ func sortNotes(notes []Note) {
 }
 
 // noteBadUTF8 notes bytes that are no UTF-8. A character that is cut off at
-// one of the ends belongs to the damage there and is not noted.
+// one of the ends, which are sorted, belongs to the damage there and is not noted.
 func (p *parser) noteBadUTF8(notes []Note, ends ...int) []Note {
 	for i := 0; i < len(p.b); {
 		r, n := utf8.DecodeRune(p.b[i:])
@@ -67,12 +67,12 @@ func isSurrogate(b []byte) bool {
 	return len(b) >= 3 && b[0] == 0xED && b[1]&0xE0 == 0xA0 && b[2]&0xC0 == 0x80
 }
 
-// cutOff returns the end at which the character at i is cut off, or 0.
+// cutOff returns the end, of sorted ones, at which the character at i is cut
+// off, or 0.
 func cutOff(b []byte, i int, ends []int) int {
-	for _, end := range ends {
-		if i < end && end-i < utf8.UTFMax && !utf8.FullRune(b[i:end]) {
-			return end
-		}
+	k, _ := slices.BinarySearch(ends, i+1)
+	if k < len(ends) && ends[k]-i < utf8.UTFMax && !utf8.FullRune(b[i:ends[k]]) {
+		return ends[k]
 	}
 	return 0
 }

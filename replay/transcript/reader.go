@@ -5,7 +5,7 @@ package transcript
 type Line struct {
 	No     int    // the first line is 1
 	Offset int64  // of Raw in the file
-	Raw    []byte // with its line end, owned by the line; only the head of it if Damage is TooLong
+	Raw    []byte // with its line end, owned by the line; only the first 4 KiB of it if Damage is TooLong
 
 	Damage  Damage
 	Records []Entry // what could be read: none for a blank or damaged line, several for a glued one
@@ -29,12 +29,14 @@ const (
 	TooLong         // longer than Options.MaxLine
 )
 
-// Note is a fact about the bytes of a line that decoding hides.
+// Note is a fact about the bytes of a line that decoding hides. What is noted
+// more than once on a line is one note with a count; keys and numbers are told
+// apart by their text.
 type Note struct {
 	Kind   NoteKind
-	Column int    // in bytes from 1
-	Count  int    // occurrences on the line
-	Text   string // the key, the number, …
+	Column int    // of the first occurrence, in bytes from 1
+	Count  int    // occurrences on the line; of NULBytes and InvalidUTF8, bytes
+	Text   string // the key, decoded; the number or the escape, as it stands there
 }
 
 // NoteKind is a kind of [Note].

@@ -1,6 +1,9 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // maxDepth is the nesting that encoding/json accepts, so that a record which
 // one of the two reads is never refused by the other.
@@ -34,8 +37,9 @@ type parser struct {
 	blocks []Block // of the content being read
 }
 
-// gap is a place of b before which n bytes of the physical line are missing.
-type gap struct{ off, n int }
+// gap is a place of b before which bytes of the physical line are missing;
+// missing counts those of earlier gaps, too.
+type gap struct{ off, missing int }
 
 // reset makes p read b. Columns count the gaps in.
 func (p *parser) reset(b []byte, gaps []gap, dirty bool) {
@@ -75,14 +79,14 @@ func (p *parser) unexpected(want string) {
 
 // column is the column in the physical line of offset i.
 func (p *parser) column(i int) int {
-	col := i + 1
-	for _, g := range p.gaps {
-		if g.off > i {
-			break
-		}
-		col += g.n
+	if len(p.gaps) == 0 {
+		return i + 1
 	}
-	return col
+	k, _ := slices.BinarySearchFunc(p.gaps, i+1, func(g gap, i int) int { return g.off - i })
+	if k > 0 {
+		i += p.gaps[k-1].missing
+	}
+	return i + 1
 }
 
 // peek skips white space and returns the next byte, 0 at the end.

@@ -14,7 +14,7 @@ import (
 // [strings.Clone] what outlives the line.
 type Entry struct {
 	Type      string
-	ID        string
+	ID        string // "" for the header, whose id is the session's
 	ParentID  string // "" for a root (null in the file) and where the format has no parents
 	Timestamp string // when the entry was appended, RFC 3339; "" if absent
 
@@ -32,8 +32,9 @@ type Entry struct {
 	// first line is 1; 0 if it never was in a file.
 	Line int
 
-	// Raw is the record as it stands in the file, without line end. Nil for
-	// an entry made in memory; Append writes Raw when it is there.
+	// Raw is the record as it stands in the file, without line end, byte order
+	// mark and raw zero bytes, but with white space around it. Nil for an entry
+	// made in memory; Append writes Raw when it is there.
 	Raw json.RawMessage
 }
 
@@ -55,7 +56,7 @@ const (
 
 // Header is the first record of a session file. It has no place in the chain.
 type Header struct {
-	Version       int    // 0 in files of format version 1, which do not state it
+	Version       int    // 0 in files of format version 1, which do not state it; math.MaxInt if it is no whole number
 	ID            string // the session's id
 	CWD           string
 	ParentSession string     // path of the file this one was forked from
@@ -190,7 +191,7 @@ type Bash struct {
 
 // Block is one piece of content.
 type Block struct {
-	Type      string // text, thinking, toolCall, image, or anything else (all in Extra)
+	Type      string // text, thinking, toolCall, image, or anything else (all in Extra); "" for what is no object
 	Text      string // of text and thinking blocks
 	Signature string // textSignature, thinkingSignature or thoughtSignature, by Type
 	Call      *Call  // of toolCall blocks
