@@ -95,6 +95,7 @@ func (p *process) wait(ctx context.Context, f *family, exited <-chan struct{}) e
 		return e
 	case <-time.After(grace):
 	}
+	f.signal(kill)
 	f.end(0)
 	<-exited
 	return e
