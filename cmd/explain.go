@@ -55,7 +55,7 @@ func listJSON(w io.Writer, rules []verify.Rule) error {
 func explain(o *verifyOptions) error {
 	r, err := verify.Find(rule.All(), o.Explain)
 	if err != nil {
-		return asRuleError("--explain", err)
+		return usageWithin("--explain", err)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s, %s)\n\n%s.\n", r.ID, r.Severity, r.Group, strings.TrimRight(r.Title, "."))

@@ -72,8 +72,8 @@ that leads to the cut, or to --leaf; by default to the last entry of the file.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&at, "at", "end", "where to stop: line:N, entry:ID, turn:N or end")
-	f.StringVar(&o.Leaf, "leaf", "", "entry at the end of the path (default: the last of the file)")
+	f.StringVar(&at, "at", "end", "`cut` to stop at: line:N, entry:ID, turn:N or end")
+	f.StringVar(&o.Leaf, "leaf", "", "`entry` at the end of the path (default: the last of the file)")
 	enumFlag(c, &o.View, "view", "summary", "what to show", names(views()))
 	f.BoolVar(&o.Wire, "wire", false, "show a request as it is sent: declarations folded, failed turns left out, open calls answered")
 	enumFlag(c, &mode, "tools-mode", string(replay.ModeNone), "how a transport carries changes of tools (implies --wire)", modeNames())

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands is the table of commands, in the order of the help.
+// commands is the table of commands.
 func commands(s Streams) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(s, runRun),

@@ -13,73 +13,89 @@ import (
 
 // rules applies configuration and flags to the table of rules; flags win.
 func (o *verifyOptions) rules() ([]verify.Rule, verify.Options, error) {
-	all := rule.All()
-	options := verify.Options{
+	s := selection{all: rule.All(), options: verify.Options{
 		Format: o.InputFormat, Slice: o.Slice, Finished: o.Finished,
 		Severities: map[string]verify.Severity{}, Rules: map[string]verify.Values{},
-	}
-	var off []string
+	}}
 	for _, id := range slices.Sorted(maps.Keys(o.Config)) {
-		set := o.Config[id]
-		r, err := verify.Find(all, id)
-		if err != nil {
-			return nil, options, asRuleError("rules."+id, err)
-		}
-		if options.Rules[id], err = ruleValues(r, set.Options); err != nil {
-			return nil, options, usagef("rules.%s: %w", id, err)
-		}
-		if off, err = setLevel(options.Severities, off, id, set.Level); err != nil {
-			return nil, options, usagef("rules.%s: %w", id, err)
+		if err := s.configure(id, o.Config[id]); err != nil {
+			return nil, s.options, usageWithin("rules."+id, err)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(o.Severity)) {
-		if _, err := verify.Find(all, id); err != nil {
-			return nil, options, asRuleError("--severity", err)
+	for _, choice := range o.Severity {
+		id, level, ok := strings.Cut(choice, "=")
+		if !ok {
+			return nil, s.options, usagef("--severity %s: want ID=LEVEL", choice)
 		}
-		off = slices.DeleteFunc(off, func(was string) bool { return was == "-"+id })
-		var err error
-		if off, err = setLevel(options.Severities, off, id, o.Severity[id]); err != nil {
-			return nil, options, usagef("--severity %s: %w", id, err)
+		if err := s.level(id, level); err != nil {
+			return nil, s.options, usageWithin("--severity", err)
 		}
 	}
-	// Rules that are off come first: naming one on the command line turns it on.
-	rules, err := verify.Select(all, off)
+	rules, err := s.choose(o.Rules)
 	if err != nil {
-		return nil, options, err
+		return nil, s.options, usageWithin("--rules", err)
 	}
-	if len(o.Rules) > 0 {
-		if !strings.HasPrefix(o.Rules[0], "+") && !strings.HasPrefix(o.Rules[0], "-") {
-			off = nil
-		}
-		rules, err = verify.Select(all, slices.Concat(off, o.Rules))
-	}
-	if err != nil {
-		return nil, options, asRuleError("--rules", err)
-	}
-	// The engine knows the rules that run, and takes settings for them only.
-	for _, r := range all {
-		if !slices.ContainsFunc(rules, func(s verify.Rule) bool { return s.ID == r.ID }) {
-			delete(options.Severities, r.ID)
-			delete(options.Rules, r.ID)
-		}
-	}
-	return rules, options, nil
+	return rules, s.options, nil
 }
 
-// setLevel reads off, on or a severity.
-func setLevel(severities map[string]verify.Severity, off []string, id, level string) ([]string, error) {
-	switch level {
-	case "off":
-		return append(off, "-"+id), nil
-	case "", "on":
-		return off, nil
-	}
-	s, err := verify.ParseSeverity(level)
+// selection is which rules run, and how.
+type selection struct {
+	all     []verify.Rule
+	off     []string // choices that leave a rule out, -ID
+	options verify.Options
+}
+
+func (s *selection) configure(id string, set ruleSettings) error {
+	r, err := verify.Find(s.all, id)
 	if err != nil {
-		return off, fmt.Errorf("level %q: want error, warning, note or off", level)
+		return err
 	}
-	severities[id] = s
-	return off, nil
+	if s.options.Rules[id], err = ruleValues(r, set.Options); err != nil {
+		return err
+	}
+	return s.level(id, set.Level)
+}
+
+// level reads off, on or a severity.
+func (s *selection) level(id, level string) error {
+	if _, err := verify.Find(s.all, id); err != nil {
+		return err
+	}
+	switch level {
+	case "":
+		return nil
+	case "off":
+		s.off = append(s.off, "-"+id)
+		return nil
+	}
+	s.off = slices.DeleteFunc(s.off, func(was string) bool { return was == "-"+id })
+	if level == "on" {
+		return nil
+	}
+	severity, err := verify.ParseSeverity(level)
+	if err != nil {
+		return fmt.Errorf("level %q of %s: want error, warning, note, on or off", level, id)
+	}
+	s.options.Severities[id] = severity
+	return nil
+}
+
+// choose applies --rules. What is off comes first: naming a rule turns it on.
+func (s *selection) choose(choices []string) ([]verify.Rule, error) {
+	if len(choices) > 0 && strings.IndexAny(choices[0], "+-") != 0 {
+		s.off = nil // only what is named runs
+	}
+	rules, err := verify.Select(s.all, slices.Concat(s.off, choices))
+	if err != nil {
+		return nil, err
+	}
+	// The engine knows the rules that run, and takes settings for them only.
+	runs := func(id string) bool {
+		return slices.ContainsFunc(rules, func(r verify.Rule) bool { return r.ID == id })
+	}
+	maps.DeleteFunc(s.options.Severities, func(id string, _ verify.Severity) bool { return !runs(id) })
+	maps.DeleteFunc(s.options.Rules, func(id string, _ verify.Values) bool { return !runs(id) })
+	return rules, nil
 }
 
 // ruleValues checks options of a rule. Names are compared without case:
@@ -108,11 +124,13 @@ func optionNames(r verify.Rule) string {
 	return strings.Join(known, ", ")
 }
 
-// asRuleError makes an unknown rule a usage error that says where it was named.
-func asRuleError(where string, err error) error {
+// usageWithin makes an error about rules a usage error that says where it was
+// made.
+func usageWithin(where string, err error) error {
+	u := usagef("%s: %w", where, err)
 	var unknown *verify.UnknownRuleError
-	if !errors.As(err, &unknown) {
-		return err
+	if errors.As(err, &unknown) {
+		return u.hint("turnlog verify --list lists the rules")
 	}
-	return usagef("%s: %w", where, err).hint("turnlog verify --list lists the rules")
+	return u
 }

@@ -23,9 +23,9 @@ type verifyOptions struct {
 	Format      string
 	InputFormat string // "" finds out
 
-	Rules    []string          // +ID, -ID
-	Severity map[string]string // by rule
-	FailOn   string            // a severity, or never
+	Rules    []string // +ID, -ID
+	Severity []string // ID=LEVEL
+	FailOn   string   // a severity, or never
 	Config   map[string]ruleSettings
 
 	Baseline      string
@@ -80,14 +80,14 @@ it was named as an argument.`,
 	enumFlag(c, &o.InputFormat, "input-format", "", "read files as this format (default: found out)", foreign.Names())
 	enumFlag(c, &o.FailOn, "fail-on", "error", "least severity that makes exit code 1", []string{"error", "warning", "note", "never"})
 	enumFlag(c, &o.Progress, "progress", "auto", "show progress on stderr", []string{"auto", "always", "never"})
-	f.StringSliceVar(&o.Rules, "rules", nil, "rules to add (+ID) and to leave out (-ID); ID alone runs only what is named")
-	f.StringToStringVar(&o.Severity, "severity", nil, "report a rule as error, warning, note or off: ID=LEVEL")
-	f.StringVar(&o.Baseline, "baseline", "", "accept the findings that this file lists")
-	f.StringVar(&o.WriteBaseline, "write-baseline", "", "write what is found to this file, and accept it")
-	f.StringVar(&o.Anchor, "anchor", "", "digest of the file, or a results.ndjson with digests, that was kept elsewhere")
+	f.StringSliceVar(&o.Rules, "rules", nil, "run `+ID`s too, leave -IDs out; an ID alone runs only what is named")
+	f.StringSliceVar(&o.Severity, "severity", nil, "report a rule as error, warning, note or off: `ID=LEVEL`")
+	f.StringVar(&o.Baseline, "baseline", "", "accept the findings that this `file` lists")
+	f.StringVar(&o.WriteBaseline, "write-baseline", "", "write what is found to this `file`, and accept it")
+	f.StringVar(&o.Anchor, "anchor", "", "`digest` of the file, or a results.ndjson with digests, that was kept elsewhere")
 	f.BoolVar(&o.Slice, "slice", false, "files were cut out of longer ones: what they refer to may be elsewhere")
 	f.BoolVar(&o.Finished, "finished", false, "the runs have ended: an open tail is damage, not a run still going on")
-	f.StringVar(&o.Explain, "explain", "", "explain a rule and exit")
+	f.StringVar(&o.Explain, "explain", "", "explain the rule with this `ID` and exit")
 	f.BoolVar(&o.List, "list", false, "list the rules that would run and exit")
 	return c
 }
