@@ -2,9 +2,12 @@ package transcript
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // shared returns the folder of samples beside the repository, or skips.
@@ -26,7 +29,7 @@ func shared(t testing.TB) string {
 	return ""
 }
 
-// files reads all files of patterns below the samples.
+// sharedFiles reads all files of patterns below the samples.
 func sharedFiles(t testing.TB, patterns ...string) map[string][]byte {
 	files := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -61,30 +64,50 @@ func collect(t testing.TB, data []byte, o Options) []Line {
 
 func TestSharedFilesKeepTheirBytes(t *testing.T) {
 	for name, data := range transcripts(t) {
-		var got, records []byte
+		var lines, records []byte
 		for _, l := range collect(t, data, Options{}) {
-			got = append(got, l.Raw...)
-			if l.Damage != Intact {
-				t.Log(filepath.Base(name), l.No, l.Damage, l.Err, len(l.Records))
+			lines = append(lines, l.Raw...)
+			if l.Damage != Intact || l.Blank() {
 				records = append(records, l.Raw...)
 				continue
-			}
-			for _, n := range l.Notes {
-				t.Log(filepath.Base(name), l.No, n)
 			}
 			for i := range l.Records {
 				records = AppendEntry(records, &l.Records[i])
 			}
 			records = append(records, l.Raw[len(content(l.Raw)):]...)
-			if l.Blank() {
-				records = append(records, content(l.Raw)...)
-			}
 		}
-		if !bytes.Equal(got, data) {
+		if !bytes.Equal(lines, data) {
 			t.Errorf("%s: lines differ from the file", name)
 		}
 		if !bytes.Equal(records, data) {
 			t.Errorf("%s: records written back differ from the file", name)
+		}
+	}
+}
+
+// TestSharedFilesDamage names every line of the samples that is not clean.
+func TestSharedFilesDamage(t *testing.T) {
+	want := map[string][]string{
+		"07-torn-tail.jsonl":            {"6 torn tail"},
+		"08-glued-fragment.jsonl":       {"6 glued e06"},
+		"09-lone-surrogate.jsonl":       {"5 surrogate ×1 \\ud83d"},
+		"torn-last-line.before.jsonl":   {"7 torn tail"},
+		"torn-last-line.after.jsonl":    {"7 torn line"},
+		"torn-middle-line.before.jsonl": {"4 torn line"},
+		"torn-middle-line.after.jsonl":  {"4 torn line"},
+	}
+	for name, data := range transcripts(t) {
+		var got []string
+		for _, l := range collect(t, data, Options{}) {
+			if l.Damage != Intact {
+				got = append(got, fmt.Sprint(l.No, " ", summary(l)))
+			}
+			for _, n := range l.Notes {
+				got = append(got, fmt.Sprint(l.No, " ", n))
+			}
+		}
+		if diff := cmp.Diff(want[filepath.Base(name)], got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 	}
 }
