@@ -58,16 +58,20 @@ func (s setting) env() []string {
 	return []string{"TURNLOG_" + strings.ToUpper(s.command) + "_" + name, "TURNLOG_" + name}
 }
 
-// configure reads the configuration and gives each flag of c that was not set
-// on the command line its configured value.
-func configure(c *cobra.Command, s Streams) (*config, error) {
+// configure gives each flag of c that was not set on the command line its
+// configured value. Commands without settings do not read the configuration.
+func configure(c *cobra.Command, s Streams) error {
+	own := slices.DeleteFunc(settings(), func(set setting) bool { return set.command != c.Name() })
+	if len(own) == 0 {
+		return nil
+	}
 	conf, err := readConfig(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, set := range settings() {
+	for _, set := range own {
 		flag := c.Flags().Lookup(set.flag)
-		if set.command != c.Name() || flag == nil || flag.Changed {
+		if flag == nil || flag.Changed {
 			continue
 		}
 		value, source := conf.lookup(set, s)
@@ -75,10 +79,10 @@ func configure(c *cobra.Command, s Streams) (*config, error) {
 			continue
 		}
 		if err := assign(flag, value); err != nil {
-			return nil, usagef("%s: invalid value %q: %w", source, strings.Join(value, ","), err)
+			return usagef("%s: invalid value %q: %w", source, strings.Join(value, ","), err)
 		}
 	}
-	return conf, nil
+	return nil
 }
 
 func assign(f *pflag.Flag, value []string) error {

@@ -32,7 +32,7 @@ func TestSettings(t *testing.T) {
 			}
 			return ""
 		}}
-		if _, err := configure(c, env); err != nil {
+		if err := configure(c, env); err != nil {
 			t.Errorf("%s: %v", variable, err)
 		}
 		if got := c.Flags().Lookup(set.flag).Value.String(); got != want {

@@ -53,9 +53,6 @@ that leads to the cut, or to --leaf; by default to the last entry of the file.`,
 		)},
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := configure(c, s); err != nil {
-				return err
-			}
 			cut, err := replay.ParseCut(at)
 			if err != nil {
 				return usagef("--at: %w", err)

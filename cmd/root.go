@@ -66,6 +66,7 @@ two histories part.`,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // cobra prints them beside our own errors
 		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE:  func(c *cobra.Command, _ []string) error { return configure(c, s) },
 	}
 	root.SetIn(s.In)
 	root.SetOut(s.Out)

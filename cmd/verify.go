@@ -64,7 +64,7 @@ it was named as an argument.`,
 		)},
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			conf, err := configure(c, s)
+			conf, err := readConfig(s)
 			if err != nil {
 				return err
 			}
