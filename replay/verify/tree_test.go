@@ -1,0 +1,231 @@
+package verify_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/turnlog/turnlog/replay/verify"
+)
+
+// choose gives a number below n.
+type choose func(n int) int
+
+// tree is a made-up session: entries that hang on earlier ones.
+type tree struct {
+	lines   []string
+	parents []int // -1 for roots
+}
+
+// growTree makes a tree of n entries. One in forks entries hangs on another
+// than the one before it; checkpoint tells whether compactions state tools.
+func growTree(pick choose, n, forks int, checkpoint bool) tree {
+	var t tree
+	for i := range n {
+		parent := i - 1
+		if i > 0 && pick(forks) == 0 {
+			parent = pick(i)
+			if pick(8) == 0 {
+				parent = -1
+			}
+		}
+		t.add(parent, pick, checkpoint)
+	}
+	return t
+}
+
+func (t *tree) add(parent int, pick choose, checkpoint bool) {
+	i := len(t.lines)
+	head := fmt.Sprintf(`"id":"e%d","parentId":null`, i)
+	switch {
+	case parent >= 0:
+		head = fmt.Sprintf(`"id":"e%d","parentId":"e%d"`, i, parent)
+	case i > 0 && pick(2) == 0:
+		head = fmt.Sprintf(`"id":"e%d","parentId":"lost"`, i)
+	}
+	t.parents = append(t.parents, parent)
+	if parent < 0 {
+		t.lines = append(t.lines, message(head, `"role":"system","content":"p","toolsAdded":[`+tool("a", 0)+","+tool("b", 0)+`]`))
+		return
+	}
+	t.lines = append(t.lines, randomEntry(head, i, pick, checkpoint))
+}
+
+func message(head, m string) string {
+	return `{"type":"message",` + head + `,"message":{` + m + `}}`
+}
+
+func tool(name string, version int) string {
+	return fmt.Sprintf(`{"name":%q,"description":"v%d","parameters":{"type":"object","properties":{"n":{"type":"integer"}}}}`, name, version)
+}
+
+func randomEntry(head string, i int, pick choose, checkpoint bool) string {
+	name := func() string { return string(rune('a' + pick(4))) }
+	id := func() string { return fmt.Sprintf("k%d", pick(6)) }
+	switch pick(14) {
+	case 0, 1:
+		return message(head, fmt.Sprintf(`"role":"user","content":"say %d"`, pick(3)))
+	case 2:
+		return message(head, `"role":"system","content":"","toolsAdded":[`+tool(name(), pick(2))+`]`)
+	case 3:
+		return message(head, `"role":"system","content":"","toolsRemoved":[{"name":"`+name()+`"}]`)
+	case 4, 5, 6:
+		var calls []string
+		for range 1 + pick(2) {
+			calls = append(calls, fmt.Sprintf(`{"type":"toolCall","id":%q,"name":%q,"arguments":{"n":%s}}`, id(), name(), []string{"1", "2", `"x"`}[pick(3)]))
+		}
+		return message(head, `"role":"assistant","content":[`+strings.Join(calls, ",")+`],"stopReason":"`+[]string{"toolUse", "toolUse", "length", "error"}[pick(4)]+`"`)
+	case 7, 8, 9:
+		return message(head, fmt.Sprintf(`"role":"toolResult","toolCallId":%q,"toolName":%q,"content":[{"type":"text","text":"r%d"}],"isError":%v`, id(), name(), pick(2), pick(3) == 0))
+	case 10:
+		return message(head, fmt.Sprintf(`"role":"assistant","content":[{"type":"text","text":"t%d"}],"stopReason":"%s"`, pick(3), []string{"stop", "toolUse", "aborted"}[pick(3)]))
+	case 11:
+		system := ""
+		if checkpoint {
+			system = `,"systemMessage":{"role":"system","content":"p","toolsAdded":[` + tool("a", 0) + `]}`
+		}
+		return fmt.Sprintf(`{"type":"compaction",%s,"summary":"s","firstKeptEntryId":"e%d","tokensBefore":9%s}`, head, pick(i+1), system)
+	case 12:
+		return fmt.Sprintf(`{"type":"context_edit",%s,"targetId":"e%d","replacement":null}`, head, pick(i))
+	}
+	return fmt.Sprintf(`{"type":"label",%s,"targetId":"e%d","label":"l"}`, head, pick(i))
+}
+
+// file is the whole tree, or the entries of one path at their own lines.
+func (t *tree) file(path []int) []byte {
+	var b bytes.Buffer
+	for i, line := range t.lines {
+		if path == nil || slices.Contains(path, i) {
+			b.WriteString(line)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+func (t *tree) leaves() []int {
+	var leaves []int
+	for i := range t.parents {
+		if !slices.Contains(t.parents, i) {
+			leaves = append(leaves, i)
+		}
+	}
+	return leaves
+}
+
+func (t *tree) path(leaf int) []int {
+	var path []int
+	for i := leaf; i >= 0; i = t.parents[i] {
+		path = append(path, i)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// said is what two ways to check a tree must agree on.
+type said struct {
+	Rule, Subject string
+	Line          int
+	Severity      verify.Severity
+}
+
+// ofPaths keeps the findings that depend on the path alone: not those about
+// links, nor those that a stronger finding on another path explains.
+func ofPaths(findings []verify.Finding, active bool, into map[said]bool) {
+	for _, f := range findings {
+		switch f.Rule {
+		case "interleaved-branches", "dangling-parent", "dangling-reference", "role-alternation", "empty-content",
+			"reused-call-id", "executed-failed-turn", "stop-reason-mismatch":
+			continue
+		case "open-call":
+			if !active {
+				continue
+			}
+		}
+		into[said{f.Rule, f.Subject, f.Line, f.Severity}] = true
+	}
+}
+
+// worst drops what a worse finding about the same covers.
+func worst(all map[said]bool) []said {
+	var out []said
+	for s := range all {
+		covered := false
+		for o := range all {
+			covered = covered || o.Rule == s.Rule && o.Line == s.Line && o.Subject == s.Subject && o.Severity.Rank() > s.Severity.Rank()
+		}
+		if !covered {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b said) int {
+		return strings.Compare(fmt.Sprintf("%06d %s %s", a.Line, a.Rule, a.Subject), fmt.Sprintf("%06d %s %s", b.Line, b.Rule, b.Subject))
+	})
+	return out
+}
+
+// compareWithPaths checks a tree as a whole and each of its paths alone.
+func compareWithPaths(t testing.TB, tr tree) {
+	t.Helper()
+	whole, apart := make(map[said]bool), make(map[said]bool)
+	result := check(t, "tree", tr.file(nil), verify.Options{})
+	ofPaths(result.Findings, true, whole)
+	leaves := tr.leaves()
+	for _, leaf := range leaves {
+		ofPaths(check(t, "path", tr.file(tr.path(leaf)), verify.Options{}).Findings, leaf == len(tr.lines)-1, apart)
+	}
+	if diff := cmp.Diff(worst(apart), worst(whole)); diff != "" {
+		t.Fatalf("paths one by one (-), the tree at once (+):\n%s\n%s", diff, numbered(tr))
+	}
+	if result.Summary.Branches != len(leaves) || result.Summary.Entries != len(tr.lines) {
+		t.Fatalf("summary %+v of a tree with %d leaves", result.Summary, len(leaves))
+	}
+}
+
+func numbered(tr tree) string {
+	var b strings.Builder
+	for i, line := range tr.lines {
+		if i < 80 {
+			fmt.Fprintf(&b, "%d\t%s\n", i+1, line)
+		}
+	}
+	return b.String()
+}
+
+// TestTree compares the engine, which follows the file and takes branches up
+// again, with a walk along every path of its own.
+func TestTree(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "pick") }
+		n := rapid.IntRange(2, 40).Draw(rt, "entries")
+		tr := growTree(pick, n, 1+pick(6), pick(2) == 0)
+		compareWithPaths(t, tr)
+	})
+}
+
+// TestLongTree does the same where paths are longer than the distance of two
+// snapshots and leaves more than are kept.
+func TestLongTree(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		tr := growTree(r.IntN, 700, 12, seed%2 == 0)
+		compareWithPaths(t, tr)
+	}
+}
+
+// TestTreeIsJSON makes sure that the trees are what they seem to be.
+func TestTreeIsJSON(t *testing.T) {
+	tr := growTree(rand.New(rand.NewPCG(1, 2)).IntN, 300, 4, true)
+	for i, line := range tr.lines {
+		if !json.Valid([]byte(line)) {
+			t.Fatalf("line %d: %s", i+1, line)
+		}
+	}
+}
