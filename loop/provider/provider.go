@@ -11,8 +11,10 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/provider/openai"
+	"github.com/turnlog/turnlog/loop/provider/recorded"
 	"github.com/turnlog/turnlog/loop/provider/scripted"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Provider is a row of the table of providers.
@@ -26,6 +28,7 @@ func Table() []Provider {
 	return []Provider{
 		{task.OpenAI, newOpenAI},
 		{task.Scripted, newScripted},
+		{task.Recorded, newRecorded},
 	}
 }
 
@@ -67,6 +70,21 @@ func newScripted(_ *Pool, t *task.Task) (loop.Model, error) {
 		return nil, err
 	}
 	return scripted.New(responses), nil
+}
+
+// newRecorded reads the transcript that the task names. Its tools are real:
+// only the answers are those of the recording.
+func newRecorded(_ *Pool, t *task.Task) (loop.Model, error) {
+	f, err := os.Open(t.Path(t.Model.From))
+	if err != nil {
+		return nil, fmt.Errorf("open the recording: %w", err)
+	}
+	defer f.Close()
+	r, err := recorded.Load(transcript.Lines(f, transcript.Options{}))
+	if err != nil {
+		return nil, fmt.Errorf("read the recording %s: %w", t.Model.From, err)
+	}
+	return r.Model(), nil
 }
 
 // The endpoint of a model that names none, and the variables that stand in for
