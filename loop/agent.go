@@ -56,7 +56,7 @@ type Listener func(ctx context.Context, e Event) error
 
 // activeRun is the run that an agent plays.
 type activeRun struct {
-	ctx    context.Context //nolint:containedctx // handed to listeners of this run
+	ctx    context.Context // handed to listeners of this run
 	cancel context.CancelFunc
 	done   chan struct{}
 	skip   bool // the first steering poll returns nothing: the run was started by what it would find

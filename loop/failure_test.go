@@ -181,9 +181,14 @@ func TestFailingModels(t *testing.T) {
 func TestRetries(t *testing.T) {
 	final := &transcript.Message{Role: transcript.Assistant, Content: []transcript.Block{transcript.TextBlock("whole")}, StopReason: transcript.StopEnd}
 	m := failingModel{deltas: []loop.Delta{
-		{Kind: loop.Start}, {Kind: loop.TextStart}, {Kind: loop.TextDelta, Text: "ha"},
+		{Kind: loop.Start},
+		{Kind: loop.TextStart},
+		{Kind: loop.TextDelta, Text: "ha"},
 		{Kind: loop.Retry, Text: "503", Retry: &loop.RetryInfo{Attempt: 1, MaxAttempts: 3, DelayMs: 20}},
-		{Kind: loop.Start}, {Kind: loop.TextStart}, {Kind: loop.TextDelta, Text: "whole"}, {Kind: loop.TextEnd, Text: "whole"},
+		{Kind: loop.Start},
+		{Kind: loop.TextStart},
+		{Kind: loop.TextDelta, Text: "whole"},
+		{Kind: loop.TextEnd, Text: "whole"},
 		{Kind: loop.Done, Final: final},
 	}}
 	var log eventLog

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/turnlog/turnlog/loop"
@@ -276,9 +277,7 @@ func assign(args, set json.RawMessage) json.RawMessage {
 	if json.Unmarshal(args, &have) != nil || json.Unmarshal(set, &want) != nil {
 		return args
 	}
-	for k, v := range want {
-		have[k] = v
-	}
+	maps.Copy(have, want)
 	out, _ := json.Marshal(have)
 	return out
 }

@@ -11,7 +11,7 @@ import (
 // stream plays one response. Before every delta it looks at the context, as a
 // real transport does when it reads the next bytes.
 type stream struct {
-	ctx      context.Context //nolint:containedctx // of this one answer
+	ctx      context.Context // of this one answer
 	response Response
 	partial  transcript.Message // what was streamed so far
 	yield    func(loop.Delta) bool
