@@ -171,7 +171,8 @@ type Config struct {
 	Recover func(transcript.Call) Recovery
 
 	// Now and NewID are the loop's clock and source of entry ids; nil is the
-	// wall clock and 8 random hex digits that the history does not have yet.
+	// wall clock and 8 random hex digits that no entry of the history has.
+	// The history is one path: a file with branches needs its own NewID.
 	Now   func() time.Time
 	NewID func() string
 

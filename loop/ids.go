@@ -12,7 +12,7 @@ import (
 type ids struct {
 	custom func() string
 	at     uint32
-	taken  map[string]bool // ids that the history has
+	taken  map[string]bool // ids of the path; a file with other branches needs a NewID that knows them
 }
 
 func newIDs(c *Config, s *replay.State) ids {
@@ -20,9 +20,9 @@ func newIDs(c *Config, s *replay.State) ids {
 	if c.Append == nil || c.NewID != nil {
 		return g
 	}
-	g.taken = map[string]bool{s.Leaf(): true}
-	for _, item := range s.Context() {
-		g.taken[item.Entry] = true
+	g.taken = make(map[string]bool)
+	for id := range s.IDs() {
+		g.taken[id] = true
 	}
 	return g
 }

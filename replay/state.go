@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -188,6 +189,18 @@ func (s *State) Header() *transcript.Header { return s.header }
 
 // Leaf is the id of the last entry applied, "" before the first.
 func (s *State) Leaf() string { return s.leaf }
+
+// IDs yields the ids of the entries applied, root first, "" for messages that
+// are in no file.
+func (s *State) IDs() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range s.path {
+			if !yield(s.path[i].id) {
+				return
+			}
+		}
+	}
+}
 
 // Len is the number of entries applied, the header not counted.
 func (s *State) Len() int { return len(s.path) }
