@@ -49,7 +49,7 @@ type Server struct {
 	changed  bool
 	tools    []loop.Tool
 	warnings []string
-	progress map[string]func(loop.Result) // token → of a running call
+	running  map[string]*watcher // by progress token
 }
 
 // Connect starts or reaches a server and lists its tools. Options.Timeout
@@ -64,7 +64,7 @@ func Connect(ctx context.Context, c ServerConfig, o Options) (*Server, error) {
 	if c.StartTimeout <= 0 {
 		c.StartTimeout = DefaultStartTimeout
 	}
-	s := &Server{config: c, options: o, raw: newRecorder(), progress: map[string]func(loop.Result){}}
+	s := &Server{config: c, options: o, raw: newRecorder(), running: map[string]*watcher{}}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.StartTimeout, fmt.Errorf("no answer within %s", c.StartTimeout))
 	defer cancel()
 	transport, err := s.transport()

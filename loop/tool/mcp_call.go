@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -66,27 +67,43 @@ func (s *Server) call(ctx context.Context, name string, args json.RawMessage, pr
 	return s.result(r, raw), nil
 }
 
+// watcher shows the progress of one call, one notice after the other and none
+// after the call.
+type watcher struct {
+	mu   sync.Mutex
+	show func(loop.Result) // nil after the call
+}
+
+func (w *watcher) progress(r loop.Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.show != nil {
+		w.show(r)
+	}
+}
+
 // watch shows the progress of a call until the returned function is called.
 func (s *Server) watch(token string, progress func(loop.Result)) (end func()) {
-	if progress == nil {
-		return func() {}
-	}
+	w := &watcher{show: progress}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.progress[token] = progress
+	s.running[token] = w
 	return func() {
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.progress, token)
+		delete(s.running, token)
+		s.mu.Unlock()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.show = nil
 	}
 }
 
 func (s *Server) showProgress(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
 	token, _ := n.Params.ProgressToken.(string)
 	s.mu.Lock()
-	progress := s.progress[token]
+	w := s.running[token]
 	s.mu.Unlock()
-	if progress == nil {
+	if w == nil {
 		return // the call has ended
 	}
 	text := fmt.Sprint(n.Params.Progress)
@@ -96,7 +113,7 @@ func (s *Server) showProgress(_ context.Context, n *mcp.ProgressNotificationClie
 	if n.Params.Message != "" {
 		text += ": " + n.Params.Message
 	}
-	progress(answer(valid(text)))
+	w.progress(answer(valid(text)))
 }
 
 // result is what the server answered: text and images for the model, all of it

@@ -3,6 +3,7 @@ package tool
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,6 @@ import (
 	"os/exec"
 	"sync"
 	"time"
-
-	"crypto/rand"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )

@@ -65,7 +65,7 @@ func numeric(s string) (literal string, ok bool) {
 // integral returns the digits of a number that has no fraction: 1e2 and 100.0
 // are 100.
 func integral(literal string) (digits string, ok bool) {
-	if strings.IndexAny(literal, ".eE") < 0 {
+	if !strings.ContainsAny(literal, ".eE") {
 		return literal, true
 	}
 	r, ok := new(big.Rat).SetString(literal)

@@ -306,6 +306,3 @@ func (v *value) oversized(path []string) []string {
 }
 
 func (v *value) isObject() bool { return v != nil && v.kind == object }
-
-// is reports whether v is the text s.
-func (v *value) is(s string) bool { return v != nil && v.kind == text && v.text == s }
