@@ -137,6 +137,10 @@ func (e *engine) follow(chain string, l link) {
 		return
 	}
 	e.leave()
+	if l.parent == none && l.named {
+		// A lost parent is no sign that somebody went elsewhere.
+		e.table.row(e.path.tip).flags &^= wasLeft
+	}
 	if l.parent == none {
 		e.path = e.newPath(l.named)
 		return
