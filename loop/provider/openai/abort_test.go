@@ -12,7 +12,7 @@ import (
 
 func TestAbort(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
-		e := serve(t, sse(content("half")).then(stall))
+		e := serve(t, stream(content("half")).then(stall))
 		m, _ := e.model(t, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
@@ -43,7 +43,7 @@ func TestAbortWhileWaitingToRetry(t *testing.T) {
 func TestConsumerLeaves(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		l := NewLimiter(Rate{Concurrent: 1})
-		m, _ := serve(t, sse(content("a")).then(stall), good).model(t, func(c *Config) { c.Limiter = l })
+		m, _ := serve(t, stream(content("a")).then(stall), good).model(t, func(c *Config) { c.Limiter = l })
 		for d := range m.Stream(t.Context(), prompt("go")) {
 			if d.Kind == loop.TextDelta {
 				break
@@ -56,7 +56,7 @@ func TestConsumerLeaves(t *testing.T) {
 
 // One model may be asked by several conversations at once.
 func TestConcurrentStreams(t *testing.T) {
-	m, _ := serve(t, sse(tc(wholeCall), fin("tool_calls"), done)).model(t, nil)
+	m, _ := serve(t, stream(tc(wholeCall), fin("tool_calls"), done)).model(t, nil)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

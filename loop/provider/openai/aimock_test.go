@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/request"
+	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -95,7 +98,9 @@ func TestAimock(t *testing.T) {
 		if len(got) != 2 || got[0].Arguments != `{"p":"notes.txt","n":3}` || got[1].Arguments != `{"p":"plan.txt"}` || r.message.StopReason != transcript.StopToolUse {
 			t.Fatalf("calls %+v, %s %s", got, r.message.StopReason, r.message.ErrorMessage)
 		}
-		q.Messages = append(q.Messages, r.message, toolResult(got[0].ID, transcript.TextBlock("a")), toolResult(got[1].ID))
+		q.Messages = append(q.Messages, r.message,
+			transcript.Message{Role: transcript.ToolResult, ToolCallID: got[0].ID, Content: []transcript.Block{transcript.TextBlock("a")}},
+			transcript.Message{Role: transcript.ToolResult, ToolCallID: got[1].ID})
 		want := sent(t, m, q)
 		r = collect(m, t.Context(), q)
 		r.wantStop(t, transcript.StopEnd, "Both files agree, é漢😀.")
@@ -167,4 +172,18 @@ func lastInJournal(t *testing.T, base string) any {
 	body := entries[len(entries)-1].Body
 	delete(body, "_endpointType") // the journal's own note
 	return body
+}
+
+// sent gives the body of a request that m would send now.
+func sent(t *testing.T, m *Model, q replay.Request) string {
+	t.Helper()
+	r, err := request.New(q, m.defaults, new(request.History))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r.Body())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/request"
+	"github.com/turnlog/turnlog/replay"
 )
 
 // Config describes an endpoint and how patient to be with it. BaseURL and
@@ -74,9 +76,6 @@ type RetryPolicy struct {
 	Total         time.Duration // no attempt starts later than this after the first; 0 is no bound
 }
 
-// Price in USD per million tokens. The zero value prices nothing.
-type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
-
 func (t Timeouts) withDefaults() Timeouts {
 	return Timeouts{
 		Connect:    cmp.Or(t.Connect, 10*time.Second),
@@ -102,8 +101,8 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 type Model struct {
 	c        Config
 	endpoint string // scheme, host and path, for messages
-	params   params
-	history  historySlot
+	defaults request.Defaults
+	history  request.Cache
 }
 
 var _ loop.Model = (*Model)(nil)
@@ -127,7 +126,7 @@ func New(c Config) (*Model, error) {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Provider = cmp.Or(c.Provider, "openai")
 	c.Timeouts, c.Retry = c.Timeouts.withDefaults(), c.Retry.withDefaults()
-	p, err := parseParams(c.Params)
+	p, err := request.ParseParams(c.Params)
 	if err != nil {
 		return nil, fmt.Errorf("params: %w", err)
 	}
@@ -147,7 +146,9 @@ func New(c Config) (*Model, error) {
 		c.NewID = newCallID
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
-	return &Model{c: c, endpoint: u.String(), params: p}, nil
+	return &Model{c: c, endpoint: u.String(), defaults: request.Defaults{
+		Model: replay.ModelRef{Provider: c.Provider, ID: c.Model}, Params: p, MaxTokens: c.MaxTokens, Thinking: c.Thinking,
+	}}, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

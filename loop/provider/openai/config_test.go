@@ -13,7 +13,7 @@ func TestKeys(t *testing.T) {
 	const key = "sk-secret-0123456789"
 	e := serve(t,
 		refuse(500, `{"error":{"message":"key `+key+` is slow"}}`),
-		sse(content("your key is sk-sec"), content("ret-0123456789."), tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":\"`+key+`\"}"}}`), fin("stop"), done))
+		stream(content("your key is sk-sec"), content("ret-0123456789."), tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":\"`+key+`\"}"}}`), fin("stop"), done))
 	asked := 0
 	r := e.ask(t, func(c *Config) {
 		c.APIKey = func(context.Context) (string, error) { asked++; return key, nil }
@@ -93,5 +93,20 @@ func TestNewRefuses(t *testing.T) {
 	q.Params = []byte(`{"stream":false}`)
 	if r := collect(m, t.Context(), q); r.err == nil {
 		t.Error("a request with stream in its params was sent")
+	}
+}
+
+// go-openai refuses these itself, by their names, before anything is sent.
+func TestModelsThatGoOpenAIRefuses(t *testing.T) {
+	for _, id := range []string{"gpt-5", "o3-mini", "gpt-6-astra", "text-davinci-003"} {
+		e := serve(t, good)
+		m, _ := e.model(t, func(c *Config) { c.Params = []byte(`{"temperature":0.5,"max_tokens":5}`) })
+		q := prompt("go")
+		q.Model.ID = id
+		r := collect(m, t.Context(), q)
+		r.wantStop(t, transcript.StopEnd, "ok")
+		if !strings.Contains(e.body(0), `"model":"`+id+`","temperature":0.5,"max_tokens":5`) {
+			t.Errorf("%s: body %s", id, e.body(0))
+		}
 	}
 }

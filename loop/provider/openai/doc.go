@@ -15,17 +15,17 @@
 //
 //   - exchange is the HTTP client below go-openai. It sends the prepared body,
 //     keeps status and headers, refuses what is no event stream, and reframes
-//     the events so that go-openai loses none (eventReader).
+//     the events so that go-openai loses none (internal/sse).
 //   - clock bounds the waiting: connection, first token, bytes, progress, whole
 //     request. Time that the consumer takes does not count.
-//   - chunk and text decode frames whatever their types, and join characters
+//   - internal/loose decodes values whatever their types, and joins characters
 //     that were cut apart.
-//   - callTable sorts pieces of calls whose index, id or name is missing,
-//     repeated, shared or jumping; assembler makes the message; finish judges it.
+//   - internal/answer sorts pieces of calls whose index, id or name is missing,
+//     repeated, shared or jumping, makes the message and judges it.
 //   - retries repeats a request, never a turn: what was shown of an attempt that
 //     failed is void, and nothing was executed.
-//   - history encodes each message once, so a request costs the new messages and
-//     the sending, not the encoding of everything before.
+//   - internal/request encodes each message once, so a request costs the new
+//     messages and the sending, not the encoding of everything before.
 //
 // # What is success
 //
@@ -39,7 +39,8 @@
 // Arguments that are no JSON object that every reader reads alike (duplicate
 // keys!) become {} with ArgumentsError, which holds reason and raw text; empty
 // arguments are {}. Calls without an id, or with an id of an earlier turn, get
-// one of their own.
+// one of their own; an answer with the response id of an earlier one is left
+// without. A connection that breaks after the finish_reason breaks nothing.
 //
 // # What is retried
 //

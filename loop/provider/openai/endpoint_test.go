@@ -34,26 +34,26 @@ const (
 	stall action = "stall" // the connection stays open, silently
 )
 
-// answer is what the server gives to one request.
-type answer struct {
+// reply is what the server gives to one request.
+type reply struct {
 	status int               // 0 is 200
 	header map[string]string // Content-Type is text/event-stream unless given
 	steps  []step
 }
 
-// sse is an event stream of the given frames that ends cleanly.
-func sse(frames ...string) answer {
-	return answer{steps: []step{{bytes: strings.Join(frames, "")}}}
+// stream is an event stream of the given frames that ends cleanly.
+func stream(frames ...string) reply {
+	return reply{steps: []step{{bytes: strings.Join(frames, "")}}}
 }
 
 // then ends an answer with an action instead.
-func (a answer) then(do action) answer {
+func (a reply) then(do action) reply {
 	a.steps = append(a.steps, step{action: do})
 	return a
 }
 
-func refuse(status int, body string, header ...string) answer {
-	a := answer{status: status, header: map[string]string{"Content-Type": "application/json"}, steps: []step{{bytes: body}}}
+func refuse(status int, body string, header ...string) reply {
+	a := reply{status: status, header: map[string]string{"Content-Type": "application/json"}, steps: []step{{bytes: body}}}
 	for i := 0; i+1 < len(header); i += 2 {
 		a.header[header[i]] = header[i+1]
 	}
@@ -83,11 +83,11 @@ func usageFrame(prompt, completion int) string {
 	return data(fmt.Sprintf(`{"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, prompt, completion, prompt+completion))
 }
 
-// endpoint is a server that plays one answer per request, the last one for all
+// endpoint is a server that plays one reply per request, the last one for all
 // further requests. It speaks over in-memory pipes, so that tests can run it
 // on fake time.
 type endpoint struct {
-	answers []answer
+	replies []reply
 
 	mu       sync.Mutex
 	bodies   []string
@@ -98,8 +98,8 @@ type endpoint struct {
 	client   *http.Transport
 }
 
-func serve(t testing.TB, answers ...answer) *endpoint {
-	e := &endpoint{answers: answers, listener: &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}}
+func serve(t testing.TB, replies ...reply) *endpoint {
+	e := &endpoint{replies: replies, listener: &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}}
 	e.server = &http.Server{Handler: e}
 	e.client = &http.Transport{
 		DialContext:        func(context.Context, string, string) (net.Conn, error) { return e.listener.dial() },
@@ -121,7 +121,7 @@ func serve(t testing.TB, answers ...answer) *endpoint {
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	e.mu.Lock()
-	a := e.answers[min(len(e.bodies), len(e.answers)-1)]
+	a := e.replies[min(len(e.bodies), len(e.replies)-1)]
 	e.bodies = append(e.bodies, string(body))
 	e.headers = append(e.headers, r.Header)
 	e.times = append(e.times, time.Now())

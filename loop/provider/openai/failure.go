@@ -10,13 +10,15 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
 )
 
 // failure is an attempt that gave no answer.
 type failure struct {
 	err       error
 	kind      failureKind
-	stated    bool        // the answer itself is wrong, not its delivery
 	throttled bool        // the endpoint asked for fewer requests
 	header    http.Header // of the answer; nil if there was none
 }
@@ -40,28 +42,38 @@ func (k failureKind) most(p RetryPolicy) int {
 func classify(err error) *failure {
 	var (
 		status  *statusError
-		api     *apiError
-		foreign *foreignBody
-		tooLong *tooLongError
+		api     *sse.Error
+		foreign *sse.ForeignError
+		tooLong *sse.TooLongError
+		finish  *answer.FinishError
 	)
 	switch {
 	case errors.As(err, &status):
-		f := &failure{err: err, header: status.header, throttled: status.status == http.StatusTooManyRequests}
-		if f.throttled || status.status >= 500 {
-			f.kind = transient
-		}
-		if status.api.spent() {
-			f.kind, f.throttled = fatal, false
-		}
-		return f
+		return status.failure(err)
 	case errors.As(err, &api):
-		return &failure{err: err, kind: api.failureKind(), stated: true, throttled: api.throttles()}
-	case errors.As(err, &foreign):
+		return &failure{err: err, kind: kindOf(api), throttled: throttles(api)}
+	case errors.As(err, &foreign), errors.Is(err, answer.ErrNoEvents), errors.Is(err, answer.ErrEmpty):
 		return &failure{err: err, kind: once}
-	case errors.As(err, &tooLong), errors.Is(err, errTooManyCalls):
-		return &failure{err: err, stated: true}
+	case errors.As(err, &tooLong), errors.Is(err, answer.ErrTooManyCalls):
+		return &failure{err: err}
+	case errors.As(err, &finish):
+		if finish.Reason == "error" || finish.Reason == "network_error" {
+			return &failure{err: err, kind: transient} // the two that blame the endpoint
+		}
+		return &failure{err: err}
 	}
 	return classifyNetwork(err)
+}
+
+func (e *statusError) failure(err error) *failure {
+	f := &failure{err: err, header: e.header, throttled: e.status == http.StatusTooManyRequests}
+	if f.throttled || e.status >= 500 {
+		f.kind = transient
+	}
+	if spent(e.api) {
+		f.kind, f.throttled = fatal, false
+	}
+	return f
 }
 
 // classifyNetwork tells a wrong address from a bad connection.
@@ -89,23 +101,23 @@ func classifyNetwork(err error) *failure {
 }
 
 // spent reports an account that is out of money: waiting does not fill it.
-func (e *apiError) spent() bool {
+func spent(e *sse.Error) bool {
 	words := []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits", "insufficient_balance"}
-	if slices.Contains(words, e.code) || slices.Contains(words, e.kind) || e.code == "402" {
+	if slices.Contains(words, e.Code) || slices.Contains(words, e.Type) || e.Code == "402" {
 		return true
 	}
-	text := strings.ToLower(e.message)
+	text := strings.ToLower(e.Message)
 	return slices.ContainsFunc([]string{
 		"spend limit", "spending limit", "billing hard limit", "insufficient credits", "insufficient balance",
 		"insufficient_quota", "credit balance is too low", "out of credits",
 	}, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// failureKind judges an error inside a stream by its code. Errors whose code
+// kindOf judges an error inside a stream by its code. Errors whose code
 // says nothing are the endpoint's: it had taken the request.
-func (e *apiError) failureKind() failureKind {
-	switch status := e.status(); {
-	case e.spent():
+func kindOf(e *sse.Error) failureKind {
+	switch status := e.Status(); {
+	case spent(e):
 		return fatal
 	case status == http.StatusTooManyRequests || status >= 500:
 		return transient
@@ -117,12 +129,12 @@ func (e *apiError) failureKind() failureKind {
 		"not_found_error", "model_not_found", "request_too_large", "context_length_exceeded", "content_filter", "invalid_prompt",
 		"BadRequestError", "bad_request",
 	}
-	if slices.Contains(final, e.code) || slices.Contains(final, e.kind) {
+	if slices.Contains(final, e.Code) || slices.Contains(final, e.Type) {
 		return fatal
 	}
 	return transient
 }
 
-func (e *apiError) throttles() bool {
-	return !e.spent() && (e.status() == http.StatusTooManyRequests || e.code == "rate_limit_exceeded" || e.kind == "rate_limit_error")
+func throttles(e *sse.Error) bool {
+	return !spent(e) && (e.Status() == http.StatusTooManyRequests || e.Code == "rate_limit_exceeded" || e.Type == "rate_limit_error")
 }

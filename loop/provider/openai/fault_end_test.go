@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -18,11 +19,11 @@ const (
 )
 
 func TestFault20NoTerminalEvent(t *testing.T) {
-	for name, a := range map[string]answer{
-		"inside arguments": sse(tc(halfCall)),
-		"whole call":       sse(tc(wholeCall)),
-		"then DONE":        sse(tc(wholeCall), done),
-		"text":             sse(content("a")),
+	for name, a := range map[string]reply{
+		"inside arguments": stream(tc(halfCall)),
+		"whole call":       stream(tc(wholeCall)),
+		"then DONE":        stream(tc(wholeCall), done),
+		"text":             stream(content("a")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := serve(t, a)
@@ -52,7 +53,7 @@ func TestFault21ErrorInside200(t *testing.T) {
 		"no blank line":   `data: {"error":{"message":"boom"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := serve(t, sse(content("a"), frame), sse(content("b"), fin("stop"), done))
+			e := serve(t, stream(content("a"), frame), stream(content("b"), fin("stop"), done))
 			r := e.ask(t, nil)
 			r.wantStop(t, transcript.StopEnd, "b")
 			if len(r.retries) != 1 || !strings.Contains(r.retries[0].Text, "boom") {
@@ -67,7 +68,7 @@ func TestFault21ErrorOfTheCallerIsFinal(t *testing.T) {
 		`{"error":{"message":"boom","code":400}}`, `{"error":{"message":"boom","type":"invalid_request_error"}}`,
 		`{"error":{"message":"boom","code":"insufficient_quota"}}`, `{"error":{"message":"boom: spend limit reached","code":429}}`,
 	} {
-		s := serve(t, sse(content("a"), data(e)))
+		s := serve(t, stream(content("a"), data(e)))
 		r := s.ask(t, nil)
 		r.wantFailed(t, "boom")
 		if s.requests() != 1 {
@@ -77,7 +78,7 @@ func TestFault21ErrorOfTheCallerIsFinal(t *testing.T) {
 }
 
 func TestFault21NullErrorIsNone(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		data(`{"error":null,"choices":[{"index":0,"delta":{"content":"a \"error\" b"}}]}`),
 		data(`{"error":null,"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`), done)).ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, `a "error" b`)
@@ -86,21 +87,21 @@ func TestFault21NullErrorIsNone(t *testing.T) {
 func TestFault22EmptyOrForeignBody(t *testing.T) {
 	html := map[string]string{"Content-Type": "text/html; charset=utf-8"}
 	for name, c := range map[string]struct {
-		answer answer
-		words  string
+		reply reply
+		words string
 	}{
-		"empty stream":      {sse(), "no events"},
-		"only comments":     {sse(": hi\n\n: there\n\n"), "no events"},
-		"html":              {answer{header: html, steps: []step{{bytes: "<html>Please log in</html>"}}}, "text/html, not an event stream: <html>Please log in"},
-		"empty html":        {answer{header: html, steps: []step{{}}}, "the answer is empty"},
+		"empty stream":      {stream(), "no events"},
+		"only comments":     {stream(": hi\n\n: there\n\n"), "no events"},
+		"html":              {reply{header: html, steps: []step{{bytes: "<html>Please log in</html>"}}}, "text/html, not an event stream: <html>Please log in"},
+		"empty html":        {reply{header: html, steps: []step{{}}}, "the answer is empty"},
 		"json":              {refuse(200, `{"choices":[{"message":{"content":"a"}}]}`), "application/json, not an event stream"},
-		"html as stream":    {sse("<html>\n<p>log in"), "what calls itself an event stream is none: <html> <p>log in"},
-		"words as events":   {sse("data: Internal error\n\n"), "but for Internal error"},
-		"only DONE":         {sse(done), "no events"},
-		"only empty chunks": {sse(data(`{}`), data(`{"choices":[]}`), done), "no events"},
+		"html as stream":    {stream("<html>\n<p>log in"), "what calls itself an event stream is none: <html> <p>log in"},
+		"words as events":   {stream("data: Internal error\n\n"), "but for Internal error"},
+		"only DONE":         {stream(done), "no events"},
+		"only empty chunks": {stream(data(`{}`), data(`{"choices":[]}`), done), "no events"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := serve(t, c.answer)
+			e := serve(t, c.reply)
 			r := e.ask(t, nil)
 			r.wantFailed(t, c.words)
 			if e.requests() != 2 {
@@ -108,9 +109,9 @@ func TestFault22EmptyOrForeignBody(t *testing.T) {
 			}
 		})
 	}
-	for name, a := range map[string]answer{
+	for name, a := range map[string]reply{
 		"json error":           refuse(200, `{"error":{"message":"boom","code":401}}`),
-		"json error as stream": sse(`{"error":{"message":"boom","code":401}}`),
+		"json error as stream": stream(`{"error":{"message":"boom","code":401}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := serve(t, a)
@@ -124,30 +125,30 @@ func TestFault22EmptyOrForeignBody(t *testing.T) {
 }
 
 func TestFault22WordsBetweenEvents(t *testing.T) {
-	r := serve(t, sse("data: ping\n\n", content("a"), "data: 17\n\n", fin("stop"), done)).ask(t, oneAttempt)
+	r := serve(t, stream("data: ping\n\n", content("a"), "data: 17\n\n", fin("stop"), done)).ask(t, oneAttempt)
 	r.wantStop(t, transcript.StopEnd, "a")
-	if !noted(&r.message, noteFrame) {
+	if !noted(&r.message, answer.NoteFrame) {
 		t.Error("no diagnostic")
 	}
-	e := serve(t, sse(content("a"), `data: {"choices":[{"delta":{"content":"b"}`+"\n\n", content("c"), fin("stop"), done))
+	e := serve(t, stream(content("a"), `data: {"choices":[{"delta":{"content":"b"}`+"\n\n", content("c"), fin("stop"), done))
 	r = e.ask(t, oneAttempt)
 	r.wantFailed(t, "malformed chunk")
 }
 
 func TestFault22StreamUnderAnotherName(t *testing.T) {
 	for _, kind := range []string{"text/plain", "application/octet-stream", "application/json"} {
-		r := serve(t, answer{header: map[string]string{"Content-Type": kind}, steps: []step{{bytes: ": hi\n\n" + content("a") + fin("stop")}}}).ask(t, oneAttempt)
+		r := serve(t, reply{header: map[string]string{"Content-Type": kind}, steps: []step{{bytes: ": hi\n\n" + content("a") + fin("stop")}}}).ask(t, oneAttempt)
 		r.wantStop(t, transcript.StopEnd, "a")
 	}
 }
 
 func TestFault23LengthWithCalls(t *testing.T) {
-	r := serve(t, sse(tc(wholeCall), fin("length"), done)).ask(t, nil)
+	r := serve(t, stream(tc(wholeCall), fin("length"), done)).ask(t, nil)
 	r.wantCalls(t, readOne)
 	if r.message.StopReason != transcript.StopLength || r.message.RawStopReason != "length" {
 		t.Errorf("stop reason %q raw %q", r.message.StopReason, r.message.RawStopReason)
 	}
-	r = serve(t, sse(tc(halfCall), fin("length"), done)).ask(t, nil)
+	r = serve(t, stream(tc(halfCall), fin("length"), done)).ask(t, nil)
 	if c := calls(&r.message)[0]; c.Arguments != "{}" || !strings.Contains(c.Error, `{"path":"a`) {
 		t.Errorf("half a call: %+v", c)
 	}
@@ -155,20 +156,20 @@ func TestFault23LengthWithCalls(t *testing.T) {
 
 func TestFault24MaskedTruncation(t *testing.T) {
 	for _, reason := range []string{"tool_calls", "stop"} {
-		e := serve(t, sse(tc(wholeCall), fin(reason), usageFrame(10, 64), done))
+		e := serve(t, stream(tc(wholeCall), fin(reason), usageFrame(10, 64), done))
 		r := e.ask(t, func(c *Config) { c.MaxTokens = 64 })
-		if r.message.StopReason != transcript.StopLength || r.message.RawStopReason != reason || !noted(&r.message, noteTruncated) {
+		if r.message.StopReason != transcript.StopLength || r.message.RawStopReason != reason || !noted(&r.message, answer.NoteTruncated) {
 			t.Errorf("stop reason %q raw %q", r.message.StopReason, r.message.RawStopReason)
 		}
 	}
-	r := serve(t, sse(tc(wholeCall), fin("tool_calls"), usageFrame(10, 63), done)).ask(t, func(c *Config) { c.MaxTokens = 64 })
+	r := serve(t, stream(tc(wholeCall), fin("tool_calls"), usageFrame(10, 63), done)).ask(t, func(c *Config) { c.MaxTokens = 64 })
 	if r.message.StopReason != transcript.StopToolUse {
 		t.Errorf("below the limit: stop reason %q", r.message.StopReason)
 	}
 }
 
 func TestFault25StopWithCalls(t *testing.T) {
-	r := serve(t, sse(content("so"), tc(wholeCall), fin("stop"), done)).ask(t, nil)
+	r := serve(t, stream(content("so"), tc(wholeCall), fin("stop"), done)).ask(t, nil)
 	r.wantCalls(t, readOne)
 	r.wantStop(t, transcript.StopToolUse, "so")
 	if r.message.RawStopReason != "stop" {
@@ -177,13 +178,13 @@ func TestFault25StopWithCalls(t *testing.T) {
 }
 
 func TestFault26ToolCallsWithoutCalls(t *testing.T) {
-	e := serve(t, sse(content("so"), fin("tool_calls"), done))
+	e := serve(t, stream(content("so"), fin("tool_calls"), done))
 	r := e.ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, "so")
-	if !noted(&r.message, noteNoCalls) || e.requests() != 1 {
+	if !noted(&r.message, answer.NoteNoCalls) || e.requests() != 1 {
 		t.Errorf("%d requests, notes %v", e.requests(), r.message.Extra)
 	}
-	e = serve(t, sse(d(`{}`), fin("tool_calls"), done))
+	e = serve(t, stream(d(`{}`), fin("tool_calls"), done))
 	r = e.ask(t, nil)
 	r.wantFailed(t, "the answer is empty")
 	if e.requests() != 2 {
@@ -193,7 +194,7 @@ func TestFault26ToolCallsWithoutCalls(t *testing.T) {
 
 func TestFault27FinishReasons(t *testing.T) {
 	for reason, requests := range map[string]int{"weird": 1, "content_filter": 1, "refusal": 1, "error": 5} {
-		e := serve(t, sse(content("a"), fin(reason), done))
+		e := serve(t, stream(content("a"), fin(reason), done))
 		r := e.ask(t, nil)
 		r.wantFailed(t, "Provider finish_reason: "+reason)
 		if r.message.RawStopReason != reason || r.message.Text() != "a" || e.requests() != requests {
@@ -201,35 +202,35 @@ func TestFault27FinishReasons(t *testing.T) {
 		}
 	}
 	null := data(`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}`)
-	r := serve(t, sse(null, null, done)).ask(t, oneAttempt)
+	r := serve(t, stream(null, null, done)).ask(t, oneAttempt)
 	r.wantFailed(t, "without a finish_reason")
-	r = serve(t, sse(content("a"), data(`{"choices":[{"index":0,"delta":{},"finish_reason":{"a":1}}]}`), done)).ask(t, oneAttempt)
+	r = serve(t, stream(content("a"), data(`{"choices":[{"index":0,"delta":{},"finish_reason":{"a":1}}]}`), done)).ask(t, oneAttempt)
 	r.wantFailed(t, "without a finish_reason")
 }
 
 func TestFault28EmptyAnswer(t *testing.T) {
-	e := serve(t, sse(fin("stop"), usageFrame(5, 0), done))
+	e := serve(t, stream(fin("stop"), usageFrame(5, 0), done))
 	r := e.ask(t, nil)
 	r.wantFailed(t, "the answer is empty")
 	if e.requests() != 2 || len(r.retries) != 1 {
 		t.Errorf("%d requests, %d retries shown", e.requests(), len(r.retries))
 	}
-	e = serve(t, sse(fin("stop"), done), sse(content("a"), fin("stop"), done))
+	e = serve(t, stream(fin("stop"), done), stream(content("a"), fin("stop"), done))
 	r = e.ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, "a")
 	// All tokens went into thinking that was not sent: the limit, not silence.
-	r = serve(t, sse(fin("length"), done)).ask(t, nil)
+	r = serve(t, stream(fin("length"), done)).ask(t, nil)
 	r.wantStop(t, transcript.StopLength, "")
 }
 
 func TestFault29OtherModel(t *testing.T) {
-	r := serve(t, sse(data(`{"id":"r9","model":"m-2026-01-01","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}`), done)).ask(t, nil)
+	r := serve(t, stream(data(`{"id":"r9","model":"m-2026-01-01","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}`), done)).ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, "a")
 	m := r.message
 	if m.Model != "m" || m.ResponseModel != "m-2026-01-01" || m.ResponseID != "r9" || m.Provider != "openai" || m.API != api {
 		t.Errorf("model %q, response model %q, id %q, provider %q", m.Model, m.ResponseModel, m.ResponseID, m.Provider)
 	}
-	r = serve(t, sse(content("a"), fin("stop"), done)).ask(t, nil)
+	r = serve(t, stream(content("a"), fin("stop"), done)).ask(t, nil)
 	if r.message.ResponseModel != "" {
 		t.Error("response model is set though it is the one asked for")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -17,7 +18,7 @@ var (
 )
 
 func TestFault01IndexMissing(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"id":"a","function":{"name":"read","arguments":"{\"p\":"}}`),
 		tc(`{"function":{"arguments":"1}"}}`),
 		tc(`{"id":"b","function":{"name":"read","arguments":"{}"}}`),
@@ -26,14 +27,14 @@ func TestFault01IndexMissing(t *testing.T) {
 }
 
 func TestFault01NameAloneOpensTheFirstCall(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"function":{"name":"read"}}`), tc(`{"function":{"arguments":"{\"p\":1}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
 	r.wantCalls(t, call{"own_1", "read", `{"p":1}`, ""})
 }
 
 func TestFault02IndexZeroForAll(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`),
 		tc(`{"index":0,"id":"b","function":{"name":"read","arguments":"{}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
@@ -46,12 +47,12 @@ func TestFault03NewIDOnEveryFragment(t *testing.T) {
 		q := string(transcript.AppendString(nil, string(c)))
 		frames = append(frames, tc(fmt.Sprintf(`{"index":0,"id":"x%d","function":{"name":"","arguments":%s}}`, i+1, q)))
 	}
-	r := serve(t, sse(append(frames, fin("tool_calls"), done)...)).ask(t, nil)
+	r := serve(t, stream(append(frames, fin("tool_calls"), done)...)).ask(t, nil)
 	r.wantCalls(t, call{"a", "read", `{"p":"ab"}`, ""})
 }
 
 func TestFault03NewIDAndNameOnEveryFragment(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":"}}`),
 		tc(`{"index":0,"id":"x1","function":{"name":"read","arguments":"1}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
@@ -59,7 +60,7 @@ func TestFault03NewIDAndNameOnEveryFragment(t *testing.T) {
 }
 
 func TestFault04IndexJumps(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":7,"id":"a","function":{"name":"read","arguments":"{"}}`),
 		tc(`{"index":7,"function":{"arguments":"\"p\":1}"}}`),
 		tc(`{"index":3,"id":"b","function":{"name":"read","arguments":"{}"}}`),
@@ -68,18 +69,18 @@ func TestFault04IndexJumps(t *testing.T) {
 }
 
 func TestFault05ArgumentsOnAnotherIndex(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":7,"id":"a","function":{"name":"read","arguments":"{"}}`),
 		tc(`{"index":8,"function":{"arguments":"\"p\":1}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
 	r.wantCalls(t, readOne)
-	if !noted(&r.message, noteFragmentMoved) {
+	if !noted(&r.message, answer.NoteFragmentMoved) {
 		t.Error("no diagnostic")
 	}
 }
 
 func TestFault06IDNullLater(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\""}}`),
 		tc(`{"index":0,"id":null,"function":{"name":null,"arguments":":1}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
@@ -87,7 +88,7 @@ func TestFault06IDNullLater(t *testing.T) {
 }
 
 func TestFault07NameRepeated(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read_file","arguments":""}}`),
 		tc(`{"index":0,"function":{"name":"read_file","arguments":"{\"p\""}}`),
 		tc(`{"index":0,"function":{"name":"read_file","arguments":":1}"}}`),
@@ -97,7 +98,7 @@ func TestFault07NameRepeated(t *testing.T) {
 
 func TestFault07NameSplit(t *testing.T) {
 	for _, id := range []string{"", `"id":"a",`} {
-		r := serve(t, sse(
+		r := serve(t, stream(
 			tc(`{"index":0,"id":"a","function":{"name":"edit_ex"}}`),
 			tc(`{"index":0,`+id+`"function":{"name":"isting_file"}}`),
 			tc(`{"index":0,"function":{"arguments":"{}"}}`),
@@ -107,7 +108,7 @@ func TestFault07NameSplit(t *testing.T) {
 }
 
 func TestFault08TwoObjectsUnderOneCall(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"q\":1}"}}`),
 		tc(`{"index":0,"function":{"arguments":"{\"q\":2}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
@@ -115,7 +116,7 @@ func TestFault08TwoObjectsUnderOneCall(t *testing.T) {
 }
 
 func TestFault08SecondObjectWithName(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`),
 		tc(`{"index":0,"function":{"name":"read","arguments":"{\"p\":2}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
@@ -123,14 +124,14 @@ func TestFault08SecondObjectWithName(t *testing.T) {
 }
 
 func TestFault09DuplicateIndexInOneChunk(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\""}}`, `{"index":0,"function":{"arguments":":1}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
 	r.wantCalls(t, readOne)
 }
 
 func TestFault10Interleaved(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\""}}`),
 		tc(`{"index":1,"id":"b","function":{"name":"read","arguments":"{"}}`),
 		tc(`{"index":0,"function":{"arguments":":1}"}}`),
@@ -152,9 +153,9 @@ func TestFault11SameIDOnTwoIndexes(t *testing.T) {
 		}, call{"dup", "read", `{"p":1}`, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := serve(t, sse(append(c.frames, fin("tool_calls"), done)...)).ask(t, nil)
+			r := serve(t, stream(append(c.frames, fin("tool_calls"), done)...)).ask(t, nil)
 			r.wantCalls(t, c.want)
-			if c.want.Error == "" && !noted(&r.message, noteCallMerged) {
+			if c.want.Error == "" && !noted(&r.message, answer.NoteCallMerged) {
 				t.Error("no diagnostic")
 			}
 		})
@@ -162,19 +163,19 @@ func TestFault11SameIDOnTwoIndexes(t *testing.T) {
 }
 
 func TestFault12Snapshots(t *testing.T) {
-	r := serve(t, sse(content("a"), content("ab"), content("abc"), fin("stop"), done)).ask(t, nil)
+	r := serve(t, stream(content("a"), content("ab"), content("abc"), fin("stop"), done)).ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, "aababc")
-	if !noted(&r.message, noteSnapshots) {
+	if !noted(&r.message, answer.NoteSnapshots) {
 		t.Error("no diagnostic")
 	}
-	r = serve(t, sse(content("ha"), content("ha"), content("ha"), fin("stop"), done)).ask(t, nil)
-	if noted(&r.message, noteSnapshots) {
+	r = serve(t, stream(content("ha"), content("ha"), content("ha"), fin("stop"), done)).ask(t, nil)
+	if noted(&r.message, answer.NoteSnapshots) {
 		t.Error("a repeated word is no snapshot")
 	}
 }
 
 func TestFault13EmptyID(t *testing.T) {
-	e := serve(t, sse(tc(`{"index":0,"id":"","function":{"name":"read","arguments":"{}"}}`), fin("tool_calls"), done))
+	e := serve(t, stream(tc(`{"index":0,"id":"","function":{"name":"read","arguments":"{}"}}`), fin("tool_calls"), done))
 	m, _ := e.model(t, nil)
 	first := collect(m, t.Context(), prompt("go"))
 	second := collect(m, t.Context(), prompt("go"))
@@ -183,7 +184,7 @@ func TestFault13EmptyID(t *testing.T) {
 }
 
 func TestFault13IDOfAnEarlierTurn(t *testing.T) {
-	e := serve(t, sse(tc(`{"index":0,"id":"call_0","function":{"name":"read","arguments":"{}"}}`), fin("tool_calls"), done))
+	e := serve(t, stream(tc(`{"index":0,"id":"call_0","function":{"name":"read","arguments":"{}"}}`), fin("tool_calls"), done))
 	m, _ := e.model(t, nil)
 	q := prompt("go")
 	r := collect(m, t.Context(), q)
@@ -191,26 +192,26 @@ func TestFault13IDOfAnEarlierTurn(t *testing.T) {
 	q.Messages = append(q.Messages, r.message, transcript.Message{Role: transcript.ToolResult, ToolCallID: "call_0"})
 	r = collect(m, t.Context(), q)
 	r.wantCalls(t, call{"own_1", "read", `{}`, ""})
-	if !noted(&r.message, noteIDReplaced) {
+	if !noted(&r.message, answer.NoteIDReplaced) {
 		t.Error("no diagnostic")
 	}
 }
 
 func TestFault13ResponseIDOfAnEarlierTurn(t *testing.T) {
-	e := serve(t, sse(content("a"), fin("stop"), done))
+	e := serve(t, stream(content("a"), fin("stop"), done))
 	m, _ := e.model(t, nil)
 	q := prompt("go")
 	r := collect(m, t.Context(), q)
 	q.Messages = append(q.Messages, r.message, transcript.UserText("more"))
 	again := collect(m, t.Context(), q)
-	if r.message.ResponseID != "r1" || again.message.ResponseID != "" || !noted(&again.message, noteResponseID) {
+	if r.message.ResponseID != "r1" || again.message.ResponseID != "" || !noted(&again.message, answer.NoteResponseID) {
 		t.Errorf("response ids %q and %q", r.message.ResponseID, again.message.ResponseID)
 	}
 }
 
 func TestFault14UsageAfterFinish(t *testing.T) {
 	whole := `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}]},"finish_reason":"stop"}]}`
-	r := serve(t, sse(data(whole), data(`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":6}}}`), done)).ask(t, nil)
+	r := serve(t, stream(data(whole), data(`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":6}}}`), done)).ask(t, nil)
 	r.wantCalls(t, readOne)
 	u := r.message.Usage
 	if u.Input != 4 || u.CacheRead != 6 || u.Output != 4 || u.TotalTokens != 14 {
@@ -219,7 +220,7 @@ func TestFault14UsageAfterFinish(t *testing.T) {
 }
 
 func TestFault15EmptyContents(t *testing.T) {
-	r := serve(t, sse(
+	r := serve(t, stream(
 		d(`{"role":"assistant","content":null}`), d(`{"content":""}`), d(`{"role":"assistant"}`),
 		tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`),
 		fin("tool_calls"), done)).ask(t, nil)
@@ -231,7 +232,7 @@ func TestFault15EmptyContents(t *testing.T) {
 
 func TestFault16Reasoning(t *testing.T) {
 	for _, field := range []string{"reasoning_content", "reasoning"} {
-		e := serve(t, sse(d(`{"`+field+`":"hm","content":null}`), d(`{"`+field+`":"m"}`), content("yes"), fin("stop"), done))
+		e := serve(t, stream(d(`{"`+field+`":"hm","content":null}`), d(`{"`+field+`":"m"}`), content("yes"), fin("stop"), done))
 		m, _ := e.model(t, nil)
 		q := prompt("go")
 		r := collect(m, t.Context(), q)
@@ -254,26 +255,26 @@ func TestFault16Reasoning(t *testing.T) {
 
 func TestFault17CallAsText(t *testing.T) {
 	text := `<tool_call>{"name":"read"}`
-	r := serve(t, sse(content(text), fin("stop"), done)).ask(t, nil)
+	r := serve(t, stream(content(text), fin("stop"), done)).ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, text)
 	r.wantCalls(t)
-	if !noted(&r.message, noteCallInText) {
+	if !noted(&r.message, answer.NoteCallInText) {
 		t.Error("no diagnostic")
 	}
 }
 
 func TestFault18SplitCodePoints(t *testing.T) {
-	var bytewise answer
+	var bytewise reply
 	for _, b := range []byte(content("é漢😀") + fin("stop") + done) {
 		bytewise.steps = append(bytewise.steps, step{bytes: string([]byte{b})})
 	}
-	for name, a := range map[string]answer{
+	for name, a := range map[string]reply{
 		"over writes":     bytewise,
-		"over chunks":     sse(d("{\"content\":\"é漢\xf0\x9f\"}"), d("{\"content\":\"\x98\x80\"}"), fin("stop"), done),
-		"surrogate pair":  sse(d(`{"content":"é漢\ud83d"}`), d(`{"content":"\ude00"}`), fin("stop"), done),
-		"with a pause":    sse(d(`{"content":"é漢\ud83d"}`), d(`{"content":""}`), d(`{"content":"\ude00"}`), fin("stop"), done),
-		"escaped in one":  sse(d(`{"content":"\u00e9\u6f22\ud83d\ude00"}`), fin("stop"), done),
-		"in three chunks": sse(d("{\"content\":\"é\xe6\"}"), d("{\"content\":\"\xbc\"}"), d("{\"content\":\"\xa2😀\"}"), fin("stop"), done),
+		"over chunks":     stream(d("{\"content\":\"é漢\xf0\x9f\"}"), d("{\"content\":\"\x98\x80\"}"), fin("stop"), done),
+		"surrogate pair":  stream(d(`{"content":"é漢\ud83d"}`), d(`{"content":"\ude00"}`), fin("stop"), done),
+		"with a pause":    stream(d(`{"content":"é漢\ud83d"}`), d(`{"content":""}`), d(`{"content":"\ude00"}`), fin("stop"), done),
+		"escaped in one":  stream(d(`{"content":"\u00e9\u6f22\ud83d\ude00"}`), fin("stop"), done),
+		"in three chunks": stream(d("{\"content\":\"é\xe6\"}"), d("{\"content\":\"\xbc\"}"), d("{\"content\":\"\xa2😀\"}"), fin("stop"), done),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t, a).ask(t, nil)
@@ -289,12 +290,12 @@ func TestFault18SplitCodePoints(t *testing.T) {
 			}
 		})
 	}
-	r := serve(t, sse(d(`{"content":"a\ud83d"}`), d(`{"content":"b"}`), d("{\"content\":\"\xff\"}"), fin("stop"), done)).ask(t, nil)
+	r := serve(t, stream(d(`{"content":"a\ud83d"}`), d(`{"content":"b"}`), d("{\"content\":\"\xff\"}"), fin("stop"), done)).ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, "a\uFFFDb\uFFFD")
 }
 
 func TestFault19LongLine(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
-	r := serve(t, sse(content(long), fin("stop"), done)).ask(t, nil)
+	r := serve(t, stream(content(long), fin("stop"), done)).ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, long)
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -28,14 +30,14 @@ import (
 //	    the provider's part, that the refusal is final, is here
 //	37  needs compaction, which is not built; the provider's part is here
 
-var good = sse(content("ok"), fin("stop"), usageFrame(3, 1), done)
+var good = stream(content("ok"), fin("stop"), usageFrame(3, 1), done)
 
 func TestFault30RetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	date := now.Add(7 * time.Second).Format(http.TimeFormat)
 	for name, c := range map[string]struct {
-		answer answer
-		delay  time.Duration
+		reply reply
+		delay time.Duration
 	}{
 		"seconds":      {refuse(429, `{}`, "Retry-After", "2"), 2 * time.Second},
 		"fraction":     {refuse(429, `{}`, "Retry-After", "0.5"), 500 * time.Millisecond},
@@ -50,7 +52,7 @@ func TestFault30RetryAfter(t *testing.T) {
 		"500":          {refuse(500, `{"error":{"message":"boom"}}`), 500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := serve(t, c.answer, good).ask(t, func(cfg *Config) { cfg.Now = func() time.Time { return now } })
+			r := serve(t, c.reply, good).ask(t, func(cfg *Config) { cfg.Now = func() time.Time { return now } })
 			r.wantStop(t, transcript.StopEnd, "ok")
 			if !slices.Equal(r.delays, []time.Duration{c.delay}) {
 				t.Errorf("slept %v, want %v", r.delays, c.delay)
@@ -96,7 +98,7 @@ func TestFault30SpendLimitIsFinal(t *testing.T) {
 }
 
 func TestFault31PartialAnswerIsDiscarded(t *testing.T) {
-	r := serve(t, sse(content("half"), tc(wholeCall)).then(reset), good).ask(t, nil)
+	r := serve(t, stream(content("half"), tc(wholeCall)).then(reset), good).ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, "ok")
 	if n := len(r.message.Calls()); n > 0 {
 		t.Errorf("%d calls of the attempt that failed are in the answer", n)
@@ -126,8 +128,8 @@ func timeouts(c *Config) {
 }
 
 func TestFault32StallWithKeepAlives(t *testing.T) {
-	pings := func(first string) answer {
-		a := answer{steps: []step{{bytes: first}}}
+	pings := func(first string) reply {
+		a := reply{steps: []step{{bytes: first}}}
 		for range 1000 {
 			a.steps = append(a.steps, step{bytes: ": ping\n\n", delay: 500 * time.Millisecond})
 		}
@@ -161,18 +163,18 @@ func TestFault32StallWithKeepAlives(t *testing.T) {
 func TestFault33StallWithoutAByte(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		answer answer
+		reply  reply
 		words  string
 		waited time.Duration
 	}{
-		{"after a part", sse(content("a")).then(stall), "idle timeout", time.Second},
-		{"before headers", answer{steps: []step{{action: stall}}}, "no answer (first_token timeout)", 5 * time.Second},
-		{"after an error frame", sse(data(`{"error":{"message":"boom"}}`)).then(stall), "boom", 0},
+		{"after a part", stream(content("a")).then(stall), "idle timeout", time.Second},
+		{"before headers", reply{steps: []step{{action: stall}}}, "no answer (first_token timeout)", 5 * time.Second},
+		{"after an error frame", stream(data(`{"error":{"message":"boom"}}`)).then(stall), "boom", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			onFakeTime(t, func(t *testing.T) {
 				begin := time.Now()
-				r := serve(t, c.answer).ask(t, timeouts)
+				r := serve(t, c.reply).ask(t, timeouts)
 				r.wantFailed(t, c.words)
 				if waited := time.Since(begin); waited != c.waited {
 					t.Errorf("waited %v, want %v", waited, c.waited)
@@ -184,7 +186,7 @@ func TestFault33StallWithoutAByte(t *testing.T) {
 
 func TestFault33AnswerThatNeverEnds(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
-		a := answer{}
+		a := reply{}
 		for range 1000 {
 			a.steps = append(a.steps, step{bytes: content("a"), delay: 500 * time.Millisecond})
 		}
@@ -201,9 +203,9 @@ func TestFault33AnswerThatNeverEnds(t *testing.T) {
 // is no reason to pay for it again.
 func TestFault33StallAfterFinish(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
-		r := serve(t, sse(content("a"), fin("stop")).then(stall)).ask(t, timeouts)
+		r := serve(t, stream(content("a"), fin("stop")).then(stall)).ask(t, timeouts)
 		r.wantStop(t, transcript.StopEnd, "a")
-		if !noted(&r.message, noteBroken) {
+		if !noted(&r.message, answer.NoteBroken) {
 			t.Error("no diagnostic")
 		}
 	})
@@ -212,7 +214,7 @@ func TestFault33StallAfterFinish(t *testing.T) {
 // A consumer that takes an hour for a delta does not make the endpoint slow.
 func TestFault33SlowConsumerIsNoStall(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
-		m, _ := serve(t, sse(content("a"), content("b"), fin("stop"), done)).model(t, timeouts)
+		m, _ := serve(t, stream(content("a"), content("b"), fin("stop"), done)).model(t, timeouts)
 		var last loop.Delta
 		for d, err := range m.Stream(t.Context(), prompt("go")) {
 			if err != nil {
@@ -228,13 +230,13 @@ func TestFault33SlowConsumerIsNoStall(t *testing.T) {
 }
 
 func TestFault34ResetInMidStream(t *testing.T) {
-	e := serve(t, sse(content("half")).then(reset), sse(content("ha")).then(reset), good)
+	e := serve(t, stream(content("half")).then(reset), stream(content("ha")).then(reset), good)
 	r := e.ask(t, nil)
 	r.wantStop(t, transcript.StopEnd, "ok")
 	if e.requests() != 3 || len(r.retries) != 2 {
 		t.Errorf("%d requests, %d retries shown", e.requests(), len(r.retries))
 	}
-	r = serve(t, sse(content("half")).then(reset)).ask(t, oneAttempt)
+	r = serve(t, stream(content("half")).then(reset)).ask(t, oneAttempt)
 	r.wantFailed(t, "unexpected EOF")
 	if r.message.Text() != "half" {
 		t.Errorf("the failed answer holds %q", r.message.Text())
@@ -295,7 +297,7 @@ func TestFault37HistoryWithoutTools(t *testing.T) {
 }
 
 func TestFault38ParallelCallsThoughForbidden(t *testing.T) {
-	e := serve(t, sse(tc(wholeCall), tc(`{"index":1,"id":"b","function":{"name":"read","arguments":"{}"}}`), fin("tool_calls"), done))
+	e := serve(t, stream(tc(wholeCall), tc(`{"index":1,"id":"b","function":{"name":"read","arguments":"{}"}}`), fin("tool_calls"), done))
 	r := e.ask(t, func(c *Config) { c.Params = []byte(`{"parallel_tool_calls":false}`) })
 	r.wantCalls(t, readOne, readTwo)
 	if !strings.Contains(e.body(0), `"parallel_tool_calls":false`) {
@@ -386,7 +388,7 @@ func TestClassifyNetwork(t *testing.T) {
 		{&net.OpError{Err: syscall.ECONNREFUSED}, refused},
 		{&net.OpError{Err: syscall.ECONNRESET}, transient},
 		{io.ErrUnexpectedEOF, transient},
-		{&tooLongError{1}, fatal},
+		{&sse.TooLongError{Limit: 1}, fatal},
 		{&timeoutError{what: "x"}, transient},
 	} {
 		if got := classify(c.err).kind; got != c.kind {

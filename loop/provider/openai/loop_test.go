@@ -77,40 +77,40 @@ func (r *ran) errors(t *testing.T) []string {
 // Each fault inside a whole run: the tool runs exactly as often as it should,
 // the run ends as it should, and verify has nothing against the transcript.
 func TestFaultsInTheLoop(t *testing.T) {
-	calling := sse(tc(wholeCall), fin("tool_calls"), usageFrame(9, 4), done)
+	calling := stream(tc(wholeCall), fin("tool_calls"), usageFrame(9, 4), done)
 	two := tc(wholeCall, `{"index":1,"id":"b","function":{"name":"read","arguments":"{}"}}`)
 	for name, c := range map[string]struct {
-		answers  []answer
+		replies  []reply
 		executed int
 		turns    int
 		reason   string
 	}{
-		"good":                    {[]answer{calling, good}, 1, 2, transcript.StopEnd},
-		"08 two objects":          {[]answer{sse(tc(wholeCall), tc(`{"index":0,"function":{"arguments":"{}"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
-		"11 same id twice":        {[]answer{sse(tc(wholeCall), strings.Replace(tc(wholeCall), `"index":0,"id"`, `"index":1,"id"`, 1), fin("tool_calls"), done), good}, 1, 2, transcript.StopEnd},
-		"13 id of every turn":     {[]answer{calling, calling, good}, 2, 3, transcript.StopEnd},
-		"17 call as text":         {[]answer{sse(content(`<tool_call>{"name":"read"}`), fin("stop"), done)}, 0, 1, transcript.StopEnd},
-		"20 cut call":             {[]answer{sse(tc(halfCall))}, 0, 1, transcript.StopError},
-		"20 cut after a call":     {[]answer{sse(tc(wholeCall))}, 0, 1, transcript.StopError},
-		"21 error after a call":   {[]answer{sse(tc(wholeCall), data(`{"error":{"message":"m","code":400}}`))}, 0, 1, transcript.StopError},
-		"23 length with a call":   {[]answer{sse(tc(wholeCall), fin("length"), done), good}, 0, 2, transcript.StopEnd},
-		"24 masked truncation":    {[]answer{sse(tc(wholeCall), fin("tool_calls"), usageFrame(9, 64), done), good}, 0, 2, transcript.StopEnd},
-		"25 stop with a call":     {[]answer{sse(tc(wholeCall), fin("stop"), done), good}, 1, 2, transcript.StopEnd},
-		"26 no call":              {[]answer{sse(content("so"), fin("tool_calls"), done)}, 0, 1, transcript.StopEnd},
-		"27 unknown with a call":  {[]answer{sse(tc(wholeCall), fin("weird"), done)}, 0, 1, transcript.StopError},
-		"28 empty":                {[]answer{sse(fin("stop"), done)}, 0, 1, transcript.StopError},
-		"31 500 after a tool":     {[]answer{calling, refuse(500, `{}`), refuse(500, `{}`), good}, 1, 2, transcript.StopEnd},
-		"34 reset after a call":   {[]answer{sse(tc(wholeCall)).then(reset), calling, good}, 1, 2, transcript.StopEnd},
-		"35 bad request":          {[]answer{refuse(400, `{"error":{"message":"m"}}`)}, 0, 1, transcript.StopError},
-		"38 two calls":            {[]answer{sse(two, fin("tool_calls"), done), good}, 2, 2, transcript.StopEnd},
-		"39 unknown tool":         {[]answer{sse(tc(`{"id":"a","function":{"name":"line_count","arguments":"{}"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
-		"40 arguments no object":  {[]answer{sse(tc(`{"id":"a","function":{"name":"read","arguments":"[1]"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
-		"41 large integer":        {[]answer{sse(tc(`{"id":"a","function":{"name":"read","arguments":"{\"n\":2512292042121000001}"}}`), fin("tool_calls"), done), good}, 1, 2, transcript.StopEnd},
-		"42 half a surrogate":     {[]answer{sse(d(`{"content":"\ud99c"}`), tc(`{"id":"a","function":{"name":"read","arguments":"{\"n\":\"\\ud99c\"}"}}`), fin("tool_calls"), done), good}, 1, 2, transcript.StopEnd},
-		"arguments with two keys": {[]answer{sse(tc(`{"id":"a","function":{"name":"read","arguments":"{\"n\":1,\"n\":2}"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
+		"good":                    {[]reply{calling, good}, 1, 2, transcript.StopEnd},
+		"08 two objects":          {[]reply{stream(tc(wholeCall), tc(`{"index":0,"function":{"arguments":"{}"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
+		"11 same id twice":        {[]reply{stream(tc(wholeCall), strings.Replace(tc(wholeCall), `"index":0,"id"`, `"index":1,"id"`, 1), fin("tool_calls"), done), good}, 1, 2, transcript.StopEnd},
+		"13 id of every turn":     {[]reply{calling, calling, good}, 2, 3, transcript.StopEnd},
+		"17 call as text":         {[]reply{stream(content(`<tool_call>{"name":"read"}`), fin("stop"), done)}, 0, 1, transcript.StopEnd},
+		"20 cut call":             {[]reply{stream(tc(halfCall))}, 0, 1, transcript.StopError},
+		"20 cut after a call":     {[]reply{stream(tc(wholeCall))}, 0, 1, transcript.StopError},
+		"21 error after a call":   {[]reply{stream(tc(wholeCall), data(`{"error":{"message":"m","code":400}}`))}, 0, 1, transcript.StopError},
+		"23 length with a call":   {[]reply{stream(tc(wholeCall), fin("length"), done), good}, 0, 2, transcript.StopEnd},
+		"24 masked truncation":    {[]reply{stream(tc(wholeCall), fin("tool_calls"), usageFrame(9, 64), done), good}, 0, 2, transcript.StopEnd},
+		"25 stop with a call":     {[]reply{stream(tc(wholeCall), fin("stop"), done), good}, 1, 2, transcript.StopEnd},
+		"26 no call":              {[]reply{stream(content("so"), fin("tool_calls"), done)}, 0, 1, transcript.StopEnd},
+		"27 unknown with a call":  {[]reply{stream(tc(wholeCall), fin("weird"), done)}, 0, 1, transcript.StopError},
+		"28 empty":                {[]reply{stream(fin("stop"), done)}, 0, 1, transcript.StopError},
+		"31 500 after a tool":     {[]reply{calling, refuse(500, `{}`), refuse(500, `{}`), good}, 1, 2, transcript.StopEnd},
+		"34 reset after a call":   {[]reply{stream(tc(wholeCall)).then(reset), calling, good}, 1, 2, transcript.StopEnd},
+		"35 bad request":          {[]reply{refuse(400, `{"error":{"message":"m"}}`)}, 0, 1, transcript.StopError},
+		"38 two calls":            {[]reply{stream(two, fin("tool_calls"), done), good}, 2, 2, transcript.StopEnd},
+		"39 unknown tool":         {[]reply{stream(tc(`{"id":"a","function":{"name":"line_count","arguments":"{}"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
+		"40 arguments no object":  {[]reply{stream(tc(`{"id":"a","function":{"name":"read","arguments":"[1]"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
+		"41 large integer":        {[]reply{stream(tc(`{"id":"a","function":{"name":"read","arguments":"{\"n\":2512292042121000001}"}}`), fin("tool_calls"), done), good}, 1, 2, transcript.StopEnd},
+		"42 half a surrogate":     {[]reply{stream(d(`{"content":"\ud99c"}`), tc(`{"id":"a","function":{"name":"read","arguments":"{\"n\":\"\\ud99c\"}"}}`), fin("tool_calls"), done), good}, 1, 2, transcript.StopEnd},
+		"arguments with two keys": {[]reply{stream(tc(`{"id":"a","function":{"name":"read","arguments":"{\"n\":1,\"n\":2}"}}`), fin("tool_calls"), done), good}, 0, 2, transcript.StopEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := runLoop(t, serve(t, c.answers...), func(c *Config) { c.MaxTokens = 64 })
+			r := runLoop(t, serve(t, c.replies...), func(c *Config) { c.MaxTokens = 64 })
 			if len(r.executed) != c.executed || r.outcome.Turns != c.turns || r.outcome.Reason != c.reason {
 				t.Errorf("%d executions, %d turns, ended with %q (%v); want %d, %d, %q",
 					len(r.executed), r.outcome.Turns, r.outcome.Reason, r.outcome.Err, c.executed, c.turns, c.reason)
@@ -127,7 +127,7 @@ func TestFaultsInTheLoop(t *testing.T) {
 
 // A retry is visible, and the attempt that failed leaves no message.
 func TestRetriesAreEvents(t *testing.T) {
-	r := runLoop(t, serve(t, sse(content("half")).then(reset), refuse(429, `{}`, "Retry-After", "3"), good), nil)
+	r := runLoop(t, serve(t, stream(content("half")).then(reset), refuse(429, `{}`, "Retry-After", "3"), good), nil)
 	var got []loop.EventType
 	var retries []loop.RetryEvent
 	for _, e := range r.events {

@@ -14,6 +14,9 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/request"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -30,22 +33,22 @@ const errAborted = "Request was aborted"
 // A yielded error means that r could not be sent: wrong params, no key.
 func (m *Model) Stream(ctx context.Context, r replay.Request) iter.Seq2[loop.Delta, error] {
 	return func(yield func(loop.Delta, error) bool) {
-		h := m.history.take()
-		defer m.history.put(h) // not before the answer was judged by it
-		q, err := m.newRequest(r, h)
+		h := m.history.Take()
+		defer m.history.Put(h) // not before the answer was judged by it
+		q, err := request.New(r, m.defaults, h)
 		if err != nil {
 			yield(loop.Delta{}, fmt.Errorf("request: %w", err))
 			return
 		}
-		m.exchange(ctx, q, yield)
+		m.exchange(ctx, q, h, yield)
 	}
 }
 
 // exchange repeats q until there is an answer, or no point.
-func (m *Model) exchange(ctx context.Context, q *request, yield func(loop.Delta, error) bool) {
+func (m *Model) exchange(ctx context.Context, q *request.Request, h *request.History, yield func(loop.Delta, error) bool) {
 	plan := m.newRetries()
 	for {
-		t := attempt{model: m, request: q, yield: yield}
+		t := attempt{model: m, request: q, history: h, yield: yield}
 		t.run(ctx)
 		switch {
 		case t.left:
@@ -60,7 +63,7 @@ func (m *Model) exchange(ctx context.Context, q *request, yield func(loop.Delta,
 			t.end(transcript.StopAborted, errAborted)
 			return
 		}
-		text := t.secret.redact(t.failure.err.Error())
+		text := t.secret.Redact(t.failure.err.Error())
 		delay, again := plan.next(t.failure)
 		if !again {
 			if plan.sent > 1 {
@@ -83,9 +86,10 @@ func (m *Model) exchange(ctx context.Context, q *request, yield func(loop.Delta,
 // attempt is one request on the wire.
 type attempt struct {
 	model   *Model
-	request *request
+	request *request.Request
+	history *request.History
 	yield   func(loop.Delta, error) bool
-	secret  secret
+	secret  answer.Secret
 
 	message transcript.Message
 	failure *failure
@@ -105,7 +109,7 @@ func (t *attempt) run(ctx context.Context) {
 	began := m.c.Now().UnixMilli()
 	t.message = transcript.Message{Role: transcript.Assistant, Usage: new(transcript.Usage)}
 	defer func() {
-		t.message.API, t.message.Provider, t.message.Model = api, t.request.model.Provider, t.request.model.ID
+		t.message.API, t.message.Provider, t.message.Model = api, t.request.Model.Provider, t.request.Model.ID
 		t.message.Timestamp = began
 	}()
 	if ctx.Err() != nil {
@@ -136,7 +140,7 @@ func (t *attempt) run(ctx context.Context) {
 			t.unasked = errors.New("API key: it holds a control character, as a line end")
 			return
 		}
-		t.secret = secret(key)
+		t.secret = answer.Secret(key)
 	}
 	t.ask(ctx, began)
 }
@@ -159,17 +163,20 @@ func (t *attempt) ask(parent context.Context, began int64) {
 		return
 	}
 	defer func() { _ = stream.Close() }()
-	a := newAssembler(t.request, t.secret, m.c.Price, m.c.NewID)
+	a := answer.New(answer.Asked{
+		Model: t.request.Model.ID, Tools: t.request.Tools, MaxTokens: t.request.MaxTokens, Secret: t.secret,
+		CallKnown: t.history.HasCall, ResponseKnown: t.history.HasResponse, NewID: m.c.NewID, Cost: m.c.Price.cost,
+	})
 	broken := t.read(ctx, stream, a, clock)
 	if t.left {
 		return
 	}
-	message, deltas, failed := a.finish(broken, began)
-	t.message, t.failure = message, failed
-	if parent.Err() != nil && failed == nil {
-		t.failure = &failure{err: context.Cause(parent)} // nobody waits for it any more
+	message, deltas, err := a.Finish(broken, began)
+	if err == nil && parent.Err() != nil {
+		err = context.Cause(parent) // nobody waits for it any more
 	}
-	if t.failure != nil {
+	if t.message = message; err != nil {
+		t.failure = classify(err)
 		return
 	}
 	t.show(deltas)
@@ -177,7 +184,7 @@ func (t *attempt) ask(parent context.Context, began int64) {
 
 // read feeds the stream to a and shows what it makes of it. The error is what
 // ended the stream, nil for its regular end.
-func (t *attempt) read(ctx context.Context, stream *goopenai.ChatCompletionStream, a *assembler, clock *clock) error {
+func (t *attempt) read(ctx context.Context, stream *goopenai.ChatCompletionStream, a *answer.Assembler, clock *clock) error {
 	for {
 		raw, err := stream.RecvRaw()
 		if errors.Is(err, io.EOF) {
@@ -186,23 +193,15 @@ func (t *attempt) read(ctx context.Context, stream *goopenai.ChatCompletionStrea
 		if err != nil {
 			return cause(ctx, t.model.endpoint, err)
 		}
-		if len(raw) == 0 || raw[0] != '{' {
-			a.note(noteFrame, excerpt(raw)) // a ping in words: what matters comes as objects
-			continue
-		}
-		c, err := decodeChunk(raw)
-		if err != nil {
-			return err
-		}
-		deltas, advanced, failed := a.add(&c)
+		deltas, advanced, err := a.Add(raw)
 		if advanced {
 			clock.advanced()
 		}
 		if !t.show(deltas) {
 			return nil
 		}
-		if failed != nil {
-			return failed
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -226,12 +225,12 @@ func cause(ctx context.Context, endpoint string, err error) error {
 	}
 	var frame *goopenai.APIError
 	if errors.As(err, &frame) {
-		e := &apiError{message: frame.Message, kind: frame.Type}
+		e := &sse.Error{Message: frame.Message, Type: frame.Type}
 		if frame.Code != nil {
-			e.code = fmt.Sprint(frame.Code)
+			e.Code = fmt.Sprint(frame.Code)
 		}
 		if frame.Param != nil {
-			e.param = *frame.Param
+			e.Param = *frame.Param
 		}
 		return e
 	}

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -10,8 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -24,11 +22,11 @@ func TestOddities(t *testing.T) {
 		text   string
 		note   string // "" for none
 	}{
-		"thinking only":         {d(`{"reasoning":"hm"}`) + fin("stop"), transcript.StopEnd, "", noteThinkingOnly},
-		"refusal":               {d(`{"refusal":"No."}`) + fin("stop"), transcript.StopEnd, "No.", noteRefusal},
-		"two finish reasons":    {content("a") + fin("length") + fin("stop"), transcript.StopLength, "a", noteFinishRepeated},
+		"thinking only":         {d(`{"reasoning":"hm"}`) + fin("stop"), transcript.StopEnd, "", answer.NoteThinkingOnly},
+		"refusal":               {d(`{"refusal":"No."}`) + fin("stop"), transcript.StopEnd, "No.", answer.NoteRefusal},
+		"two finish reasons":    {content("a") + fin("length") + fin("stop"), transcript.StopLength, "a", answer.NoteFinishRepeated},
 		"finish reason twice":   {content("a") + fin("stop") + fin("stop"), transcript.StopEnd, "a", ""},
-		"two choices":           {content("a") + data(`{"choices":[{"index":1,"delta":{"content":"b"}}]}`) + fin("stop"), transcript.StopEnd, "a", noteChoice},
+		"two choices":           {content("a") + data(`{"choices":[{"index":1,"delta":{"content":"b"}}]}`) + fin("stop"), transcript.StopEnd, "a", answer.NoteChoice},
 		"text parts":            {d(`{"content":[{"type":"text","text":"a"},{"type":"image","data":1}]}`) + fin("stop"), transcript.StopEnd, "a", ""},
 		"both reasoning fields": {d(`{"reasoning":"hm","reasoning_content":"hm"}`) + content("a") + fin("stop"), transcript.StopEnd, "a", ""},
 		"wrong types":           {data(`{"id":7,"model":{},"created":"x","choices":[{"index":"0","delta":{"content":"a","role":1,"tool_calls":{}}}]}`) + fin("stop"), transcript.StopEnd, "a", ""},
@@ -36,7 +34,7 @@ func TestOddities(t *testing.T) {
 		"google's word":         {content("a") + fin("MAX_TOKENS"), transcript.StopLength, "a", ""},
 		"text after a call":     {content("a") + tc(wholeCall) + content("b") + fin("tool_calls"), transcript.StopToolUse, "ab", ""},
 		"old function call":     {d(`{"function_call":{"name":"read","arguments":"{\"p\""}}`) + d(`{"function_call":{"arguments":":1}"}}`) + fin("function_call"), transcript.StopToolUse, "", ""},
-		"second name":           {tc(wholeCall, `{"index":0,"id":"a","function":{"name":"write"}}`) + fin("tool_calls"), transcript.StopToolUse, "", noteNameKept},
+		"second name":           {tc(wholeCall, `{"index":0,"id":"a","function":{"name":"write"}}`) + fin("tool_calls"), transcript.StopToolUse, "", answer.NoteNameKept},
 		"only the index jumps":  {tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":"}}`, `{"index":4,"id":"a","function":{"arguments":"1}"}}`) + fin("tool_calls"), transcript.StopToolUse, "", ""},
 		"name after the id":     {tc(`{"index":0,"id":"a"}`, `{"index":0,"function":{"name":"read"}}`, `{"index":0,"function":{"arguments":"{\"p\":1}"}}`) + fin("tool_calls"), transcript.StopToolUse, "", ""},
 		"id after the name":     {tc(`{"index":0,"function":{"name":"read"}}`, `{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}}`) + fin("tool_calls"), transcript.StopToolUse, "", ""},
@@ -56,27 +54,6 @@ func TestOddities(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A string without broken characters is read as encoding/json reads it.
-func TestUnquoteAgreesWithEncodingJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		raw, err := json.Marshal(rapid.String().Draw(t, "text"))
-		if err != nil {
-			t.Skip()
-		}
-		if rapid.Bool().Draw(t, "escaped") {
-			raw = []byte(`"\b\f\n\r\t\/\\\u0041\ud83d\ude00` + string(raw[1:]))
-		}
-		var want string
-		if err := json.Unmarshal(raw, &want); err != nil {
-			t.Fatal(err)
-		}
-		var f fragment
-		if _ = f.UnmarshalJSON(raw); string(f) != want {
-			t.Fatalf("%s: got %q, want %q", raw, f, want)
-		}
-	})
 }
 
 // The connection of an answer carries the next request.
@@ -101,7 +78,7 @@ func TestConnectionsAreReused(t *testing.T) {
 
 func TestTapSeesTheBytes(t *testing.T) {
 	var seen strings.Builder
-	r := serve(t, sse(": hi\n\n", content("a"), fin("stop"), done)).ask(t, func(c *Config) { c.Tap = func(b []byte) { seen.Write(b) } })
+	r := serve(t, stream(": hi\n\n", content("a"), fin("stop"), done)).ask(t, func(c *Config) { c.Tap = func(b []byte) { seen.Write(b) } })
 	r.wantStop(t, transcript.StopEnd, "a")
 	if want := ": hi\n\n" + content("a") + fin("stop") + done; seen.String() != want {
 		t.Errorf("got %q", seen.String())

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,13 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/request"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
 )
 
 const (
-	eventStreamType = "text/event-stream"
-
 	maxAnswer    = 256 << 20 // of a whole body; an answer is a few MiB at most
 	maxErrorBody = 64 << 10  // of a refusal; what is longer is a web page
 	maxExcerpt   = 300       // bytes of a foreign body in an error
@@ -49,17 +48,17 @@ func NewTransport(t Timeouts) *http.Transport {
 // for success and any body for a stream, so all of that is settled here.
 type exchange struct {
 	transport http.RoundTripper
-	request   *request
+	request   *request.Request
 	clock     *clock
 	tap       func([]byte)
 }
 
 // Do sends the prepared body in place of the one go-openai made, and gives a
 // body that go-openai reads rightly. Everything but an event stream with a
-// status below 300 is an error: *statusError or *foreignBody.
+// status below 300 is an error: *statusError or *sse.ForeignError.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	req.Body, req.ContentLength = x.request.body(), x.request.size()
-	req.GetBody = func() (io.ReadCloser, error) { return x.request.body(), nil }
+	req.Body, req.ContentLength = x.request.Body(), x.request.Size()
+	req.GetBody = func() (io.ReadCloser, error) { return x.request.Body(), nil }
 	req.Header.Set("User-Agent", "turnlog")
 	// The answer to a redirected POST is not the answer to this request, and
 	// following would hand the key to whoever is named.
@@ -90,46 +89,29 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		_ = body.Close()
 		return nil, err
 	}
-	resp.Body = &streamBody{eventReader: stream, body: body}
+	resp.Body = &streamBody{Reader: stream, body: body}
 	return resp, nil
 }
 
 // eventStream makes sure that body is an event stream. Servers that name
 // another content type are believed when the body looks like one.
-func eventStream(resp *http.Response, body io.Reader) (*eventReader, error) {
+func eventStream(resp *http.Response, body io.Reader) (*sse.Reader, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if kind == eventStreamType {
-		return newEventReader(body), nil
+	if kind == sse.ContentType {
+		return sse.NewReader(body), nil
 	}
 	buffered := bufio.NewReaderSize(body, 512)
-	if looksLikeEvents(buffered) {
-		return newEventReader(buffered), nil
+	if sse.Looks(buffered) {
+		return sse.NewReader(buffered), nil
 	}
 	head, err := io.ReadAll(io.LimitReader(buffered, maxErrorBody))
-	if e := errorObject(head, ""); e != nil {
+	if e := sse.ReadError(head, ""); e != nil {
 		return nil, e
 	}
 	if err != nil {
 		return nil, err
 	}
-	return nil, &foreignBody{contentType: kind, excerpt: excerpt(head)}
-}
-
-// looksLikeEvents peeks until the first field name of an event can be told.
-func looksLikeEvents(r *bufio.Reader) bool {
-	for n := 1; n <= 256; n++ {
-		head, err := r.Peek(n)
-		head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(bom)), " \r\n\t")
-		for _, field := range []string{":", "data:", "event:", "id:", "retry:"} {
-			if bytes.HasPrefix(head, []byte(field)) {
-				return true
-			}
-		}
-		if err != nil || len(head) > len("event:") {
-			return false
-		}
-	}
-	return false
+	return nil, &sse.ForeignError{ContentType: kind, Excerpt: sse.Excerpt(head)}
 }
 
 // clockedBody is a response body that is only waited for as long as the clock
@@ -143,7 +125,7 @@ type clockedBody struct {
 
 func (b *clockedBody) Read(p []byte) (int, error) {
 	if b.read > maxAnswer {
-		return 0, &tooLongError{maxAnswer}
+		return 0, &sse.TooLongError{Limit: maxAnswer}
 	}
 	b.clock.start()
 	n, err := b.body.Read(p)
@@ -159,14 +141,14 @@ func (b *clockedBody) Close() error { return b.body.Close() }
 
 // streamBody is the body that go-openai sees.
 type streamBody struct {
-	*eventReader
+	*sse.Reader
 	body *clockedBody
 }
 
 // Close lets a stream that has said [DONE] come to its end, which normally
 // follows at once: net/http drops a connection whose body was not read out.
 func (b *streamBody) Close() error {
-	if b.done && b.err == nil {
+	if b.Done() {
 		timer := time.AfterFunc(drainAfterDone, func() { b.body.clock.cancel(context.Canceled) })
 		_, _ = io.Copy(io.Discard, io.LimitReader(b.body.body, maxErrorBody))
 		timer.Stop()
@@ -178,15 +160,15 @@ func (b *streamBody) Close() error {
 type statusError struct {
 	status int
 	header http.Header
-	api    *apiError // what the body says; never nil
+	api    *sse.Error // what the body says; never nil
 }
 
 func readStatusError(resp *http.Response, body io.ReadCloser) error {
 	defer func() { _ = body.Close() }()
 	head, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
-	e := &statusError{status: resp.StatusCode, header: resp.Header, api: errorObject(head, "error")}
+	e := &statusError{status: resp.StatusCode, header: resp.Header, api: sse.ReadError(head, "error")}
 	if loc, err := resp.Location(); err == nil && e.status < 400 {
-		e.api = &apiError{message: fmt.Sprintf("the redirect to %s://%s%s is not followed, set the base URL accordingly", loc.Scheme, loc.Host, loc.Path)}
+		e.api = &sse.Error{Message: fmt.Sprintf("the redirect to %s://%s%s is not followed, set the base URL accordingly", loc.Scheme, loc.Host, loc.Path)}
 	}
 	return e
 }
@@ -196,44 +178,10 @@ func (e *statusError) Error() string {
 	if name := http.StatusText(e.status); name != "" {
 		text += " " + name
 	}
-	if e.api.message != "" {
+	if e.api.Message != "" {
 		text += ": " + e.api.Error()
 	}
 	return text
 }
 
 func (e *statusError) Unwrap() error { return e.api }
-
-// foreignBody is an answer that is no event stream.
-type foreignBody struct {
-	contentType string
-	excerpt     string
-}
-
-func (e *foreignBody) Error() string {
-	kind := e.contentType
-	switch {
-	case kind == eventStreamType:
-		return "no events: what calls itself an event stream is none: " + e.excerpt
-	case kind == "":
-		kind = "of no content type"
-	}
-	if e.excerpt == "" {
-		return fmt.Sprintf("no events: the answer is empty (%s)", kind)
-	}
-	return fmt.Sprintf("no events: the answer is %s, not an event stream: %s", kind, e.excerpt)
-}
-
-// excerpt is the beginning of a foreign body, on one line.
-func excerpt(b []byte) string {
-	s := strings.ToValidUTF8(string(b[:min(len(b), 2*maxExcerpt)]), "\uFFFD")
-	return clip(strings.Join(strings.Fields(s), " "), maxExcerpt)
-}
-
-// clip cuts a valid string to n bytes, on a rune border.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
-}

@@ -1,17 +1,18 @@
-package openai
+package answer
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // openCall is a call while it arrives.
 type openCall struct {
 	block    int // index of its content block
-	index    looseInt
+	index    loose.Int
 	id, name string
 	args     arguments
 	copies   []*callCopy
@@ -20,7 +21,7 @@ type openCall struct {
 // callCopy is the same call once more, on another index: a proxy that resumes
 // a stream sends what it has sent. It must not run twice.
 type callCopy struct {
-	index looseInt
+	index loose.Int
 	args  arguments
 }
 
@@ -28,8 +29,8 @@ type callCopy struct {
 // have a few dozen; the bound keeps a runaway one from costing its square.
 const maxCalls = 1000
 
-// errTooManyCalls is an answer beyond maxCalls.
-var errTooManyCalls = fmt.Errorf("the answer has more than %d tool calls", maxCalls)
+// ErrTooManyCalls is an answer beyond maxCalls.
+var ErrTooManyCalls = fmt.Errorf("the answer has more than %d tool calls", maxCalls)
 
 // callTable sorts the pieces of calls. Servers leave out, repeat and share
 // indexes, ids and names; the order of the questions decides:
@@ -42,7 +43,7 @@ var errTooManyCalls = fmt.Errorf("the answer has more than %d tool calls", maxCa
 // The open call is the last one with the piece's index, or just the last one.
 type callTable struct {
 	declared map[string]bool // names of the tools that the model has
-	secret   secret
+	secret   Secret
 	calls    []*openCall
 	opened   int // calls and copies; beyond maxCalls nothing more is taken
 	note     func(kind, text string)
@@ -69,19 +70,19 @@ func (t *callTable) add(d callDelta) piece {
 	open, copied, exact := t.open(d.Index)
 	switch {
 	case copied != nil && d.ID == "" && d.Function.Name == "":
-		copied.args.push(d.Function.Arguments.fragment)
+		copied.args.push(d.Function.Arguments.text)
 		return piece{}
-	case open == nil && d.ID == "" && d.Function.Name == "" && d.Function.Arguments.fragment == "":
+	case open == nil && d.ID == "" && d.Function.Name == "" && d.Function.Arguments.text == "":
 		return piece{}
 	case open == nil || t.begins(open, d, exact):
 		c := &openCall{index: d.Index, id: string(d.ID), name: string(d.Function.Name)}
 		c.args.redactor.secret = t.secret
 		t.calls = append(t.calls, c)
 		t.opened++
-		return piece{c, true, c.args.push(d.Function.Arguments.fragment)}
+		return piece{c, true, c.args.push(d.Function.Arguments.text)}
 	}
-	if d.Index.set && !exact && d.ID == "" && open.index.set {
-		t.note(noteFragmentMoved, fmt.Sprintf("arguments on index %d belong to no call, the last one took them", d.Index.n))
+	if d.Index.Set && !exact && d.ID == "" && open.index.Set {
+		t.note(NoteFragmentMoved, fmt.Sprintf("arguments on index %d belong to no call, the last one took them", d.Index.N))
 	}
 	return t.goOn(open, d)
 }
@@ -97,12 +98,12 @@ func (t *callTable) byID(id string) *openCall {
 
 // open gives the call that a delta without more to go by belongs to, or the
 // copy; exact says that its index is the delta's.
-func (t *callTable) open(index looseInt) (c *openCall, copied *callCopy, exact bool) {
+func (t *callTable) open(index loose.Int) (c *openCall, copied *callCopy, exact bool) {
 	if len(t.calls) == 0 {
 		return nil, nil, false
 	}
 	last := t.calls[len(t.calls)-1]
-	if !index.set {
+	if !index.Set {
 		return last, nil, true
 	}
 	for i := len(t.calls) - 1; i >= 0; i-- {
@@ -121,7 +122,7 @@ func (t *callTable) open(index looseInt) (c *openCall, copied *callCopy, exact b
 
 // begins reports whether d, whose id is new if it has one, opens a call.
 func (t *callTable) begins(open *openCall, d callDelta, exact bool) bool {
-	name, args := string(d.Function.Name), d.Function.Arguments.fragment
+	name, args := string(d.Function.Name), d.Function.Arguments.text
 	object := strings.HasPrefix(strings.TrimLeft(string(args), " \r\n\t"), "{")
 	none := len(open.args.text) == 0
 	switch {
@@ -130,12 +131,12 @@ func (t *callTable) begins(open *openCall, d callDelta, exact bool) bool {
 	case name == "":
 		// An id alone continues, some servers make one up for each piece. But
 		// nothing continues a whole object.
-		return open.id != "" && open.args.whole() && (object || args == "" && d.Index.set && !exact)
+		return open.id != "" && open.args.whole() && (object || args == "" && d.Index.Set && !exact)
 	case d.ID != "":
 		late := open.id == "" && open.name == name && none
 		middle := open.name == name && open.args.open() && args != "" && !object
 		return !late && !middle
-	case d.Index.set && !exact:
+	case d.Index.Set && !exact:
 		return true
 	case open.name == "":
 		return false
@@ -157,12 +158,12 @@ func (t *callTable) declares(prefix string) bool {
 
 // known takes a delta whose id is c's.
 func (t *callTable) known(c *openCall, d callDelta) piece {
-	if !d.Index.set || !c.index.set || d.Index == c.index {
+	if !d.Index.Set || !c.index.Set || d.Index == c.index {
 		return t.goOn(c, d)
 	}
 	for _, k := range c.copies {
 		if k.index == d.Index {
-			k.args.push(d.Function.Arguments.fragment)
+			k.args.push(d.Function.Arguments.text)
 			return piece{}
 		}
 	}
@@ -171,7 +172,7 @@ func (t *callTable) known(c *openCall, d callDelta) piece {
 	}
 	k := &callCopy{index: d.Index}
 	k.args.redactor.secret = t.secret
-	k.args.push(d.Function.Arguments.fragment)
+	k.args.push(d.Function.Arguments.text)
 	c.copies = append(c.copies, k)
 	t.opened++
 	return piece{}
@@ -190,28 +191,28 @@ func (t *callTable) goOn(c *openCall, d callDelta) piece {
 	case len(c.args.text) == 0 && t.declares(c.name+name):
 		c.name += name
 	default:
-		t.note(noteNameKept, fmt.Sprintf("a later piece of call %q names %q", c.name, name))
+		t.note(NoteNameKept, fmt.Sprintf("a later piece of call %q names %q", c.name, name))
 	}
-	return piece{call: c, text: c.args.push(d.Function.Arguments.fragment)}
+	return piece{call: c, text: c.args.push(d.Function.Arguments.text)}
 }
 
 // finish gives c as it is kept. fresh makes an id where there is none that is
 // the call's alone.
 func (t *callTable) finish(c *openCall, fresh func(id string) string) *transcript.Call {
-	out := &transcript.Call{ID: t.secret.redact(c.id), Name: t.secret.redact(c.name)}
+	out := &transcript.Call{ID: t.secret.Redact(c.id), Name: t.secret.Redact(c.name)}
 	var mended bool
 	out.Arguments, out.ArgumentsError, mended = c.args.finish()
 	if mended {
-		t.note(noteArgumentsMended, fmt.Sprintf("arguments of call %q held half a surrogate pair", c.name))
+		t.note(NoteArgumentsMended, fmt.Sprintf("arguments of call %q held half a surrogate pair", c.name))
 	}
 	if len(bytes.TrimSpace(c.args.rest)) > 0 && out.ArgumentsError == "" {
-		t.note(noteCallMerged, fmt.Sprintf("the arguments of call %q came twice", c.name))
+		t.note(NoteCallMerged, fmt.Sprintf("the arguments of call %q came twice", c.name))
 	}
 	for _, k := range c.copies {
 		raw, reason, _ := k.args.finish()
 		switch {
 		case len(k.args.text) == 0 || reason == out.ArgumentsError && bytes.Equal(raw, out.Arguments):
-			t.note(noteCallMerged, fmt.Sprintf("call %q came twice under one id", c.name))
+			t.note(NoteCallMerged, fmt.Sprintf("call %q came twice under one id", c.name))
 		case out.ArgumentsError == "":
 			out.ArgumentsError = fmt.Sprintf("the call id came twice with different arguments: %s and %s", c.args.text, k.args.text)
 			out.Arguments = emptyObject()
@@ -219,7 +220,7 @@ func (t *callTable) finish(c *openCall, fresh func(id string) string) *transcrip
 	}
 	if id := fresh(out.ID); id != out.ID {
 		if out.ID != "" {
-			t.note(noteIDReplaced, fmt.Sprintf("the endpoint gave call %q the id %q of an earlier turn", out.Name, out.ID))
+			t.note(NoteIDReplaced, fmt.Sprintf("the endpoint gave call %q the id %q of an earlier turn", out.Name, out.ID))
 		}
 		out.ID = id
 	}

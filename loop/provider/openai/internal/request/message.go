@@ -1,19 +1,16 @@
-package openai
+package request
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // seeImage stands for the text of a tool result that has only images.
 const seeImage = "(see attached image)"
-
-// reasoningFields are the names under which endpoints send their thinking, in
-// the order in which they are looked for, and under which it goes back to the
-// model it came from (DeepSeek refuses a history without it).
-var reasoningFields = []string{"reasoning_content", "reasoning", "reasoning_text"}
 
 // appendMessage writes m as chat messages, each after a comma: none for what
 // the format cannot carry, else one. The images of tool results are left to
@@ -141,11 +138,11 @@ func appendAssistant(dst []byte, m *transcript.Message, same bool) []byte {
 	return append(appendCalls(dst, calls), '}')
 }
 
+// reasoningField gives the field under which a thinking block goes back, ""
+// if it did not come over this wire.
 func reasoningField(signature string) string {
-	for _, name := range reasoningFields {
-		if name == signature {
-			return name
-		}
+	if slices.Contains(answer.ReasoningFields, signature) {
+		return signature
 	}
 	return ""
 }

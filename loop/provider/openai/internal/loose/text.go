@@ -1,4 +1,4 @@
-package openai
+package loose
 
 import (
 	"bytes"
@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// fragment is a string of a chunk with its broken characters kept: bytes that
+// Text is a string of a chunk with its broken characters kept: bytes that
 // are no UTF-8 as they came, and half of a surrogate pair as the three bytes
 // that UTF-8 would give it. Servers cut tokens and characters apart; what
-// encoding/json would turn into U+FFFD can be joined with the next fragment.
+// encoding/json would turn into U+FFFD can be joined with the next one.
 // Null and everything that is no string is empty.
-type fragment string
+type Text string
 
 // UnmarshalJSON takes a string, or an array of text parts.
-func (f *fragment) UnmarshalJSON(b []byte) error {
+func (f *Text) UnmarshalJSON(b []byte) error {
 	*f = ""
 	switch {
 	case len(b) >= 2 && b[0] == '"':
-		*f = fragment(unquote(b[1 : len(b)-1]))
+		*f = Text(unquote(b[1 : len(b)-1]))
 	case len(b) > 0 && b[0] == '[':
 		var parts []struct {
 			Type string
-			Text fragment
+			Text Text
 		}
 		_ = json.Unmarshal(b, &parts) // what is no text part is not text
 		for _, p := range parts {
@@ -35,54 +35,7 @@ func (f *fragment) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// looseString is a string for which a number or a boolean will do.
-type looseString string
-
-// UnmarshalJSON never fails.
-func (s *looseString) UnmarshalJSON(b []byte) error {
-	*s = ""
-	switch {
-	case len(b) >= 2 && b[0] == '"':
-		*s = looseString(repair(unquote(b[1 : len(b)-1])))
-	case len(b) > 0 && b[0] == '[':
-		var list []looseString
-		_ = json.Unmarshal(b, &list)
-		for i, e := range list {
-			if i > 0 {
-				*s += ", "
-			}
-			*s += e
-		}
-	case string(b) != "null" && len(b) > 0 && b[0] != '{':
-		*s = looseString(b)
-	}
-	return nil
-}
-
-// looseInt is an integer for which a fraction or a quoted number will do.
-// Nothing else is one: it is 0 then, and not set.
-type looseInt struct {
-	n   int64
-	set bool
-}
-
-// UnmarshalJSON never fails.
-func (v *looseInt) UnmarshalJSON(b []byte) error {
-	*v = looseInt{}
-	if len(b) == 1 && b[0] >= '0' && b[0] <= '9' { // the index of nearly every chunk
-		*v = looseInt{int64(b[0] - '0'), true}
-		return nil
-	}
-	text := strings.Trim(string(b), `"`)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		*v = looseInt{n, true}
-	} else if x, err := strconv.ParseFloat(text, 64); err == nil && x > -1<<62 && x < 1<<62 {
-		*v = looseInt{int64(x), true}
-	}
-	return nil
-}
-
-// unquote gives the inside of a JSON string, see fragment.
+// unquote gives the inside of a JSON string, see Text.
 func unquote(b []byte) string {
 	first := bytes.IndexByte(b, '\\')
 	if first < 0 {
@@ -152,9 +105,9 @@ func surrogate(s string) (rune, bool) {
 	return rune(s[0]&0xf)<<12 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), true
 }
 
-// repair makes s valid UTF-8: pairs of surrogates become their character, what
+// Repair makes s valid UTF-8: pairs of surrogates become their character, what
 // cannot be mended U+FFFD.
-func repair(s string) string {
+func Repair(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -177,25 +130,25 @@ func repair(s string) string {
 	return b.String()
 }
 
-// joiner makes valid text out of fragments. It holds back a character whose
+// Joiner makes valid text out of fragments. It holds back a character whose
 // end may be in the next one.
-type joiner struct{ held string }
+type Joiner struct{ held string }
 
-func (j *joiner) push(f fragment) string {
+func (j *Joiner) Push(f Text) string {
 	s := string(f)
 	if j.held == "" && (s == "" || s[len(s)-1] < utf8.RuneSelf) {
-		return repair(s)
+		return Repair(s)
 	}
 	s = j.held + s
 	n := len(s) - unfinished(s)
 	s, j.held = s[:n], s[n:]
-	return repair(s)
+	return Repair(s)
 }
 
-func (j *joiner) flush() string {
+func (j *Joiner) Flush() string {
 	s := j.held
 	j.held = ""
-	return repair(s)
+	return Repair(s)
 }
 
 // unfinished counts the bytes at the end of s that may begin a character.
@@ -218,3 +171,35 @@ func unfinished(s string) int {
 	}
 	return 0
 }
+
+// MendEscapes replaces, in JSON text, escapes of half a surrogate pair by \ufffd: a
+// history that holds one is refused by providers from then on.
+func MendEscapes(text []byte) ([]byte, bool) {
+	mended := false
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if text[i+1] != 'u' || i+6 > len(text) {
+			i++
+			continue
+		}
+		r := hex4(text[i+2:])
+		paired := i+12 <= len(text) && text[i+6] == '\\' && text[i+7] == 'u' && isLow(hex4(text[i+8:]))
+		switch {
+		case isHigh(r) && paired:
+			i += 11
+			continue
+		case isHigh(r) || isLow(r):
+			if !mended {
+				text, mended = bytes.Clone(text), true
+			}
+			copy(text[i:], `\ufffd`)
+		}
+		i += 5
+	}
+	return text, mended
+}
+
+func isHigh(r rune) bool { return r >= 0xd800 && r < 0xdc00 }
+func isLow(r rune) bool  { return r >= 0xdc00 && r < 0xe000 }

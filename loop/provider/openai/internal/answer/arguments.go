@@ -1,4 +1,4 @@
-package openai
+package answer
 
 import (
 	"bytes"
@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
 )
 
 // arguments are the arguments of a call while they arrive.
 type arguments struct {
-	joiner   joiner
+	joiner   loose.Joiner
 	redactor redactor
 	text     []byte
 	scan     objectScan
@@ -18,7 +20,7 @@ type arguments struct {
 }
 
 // push adds a piece and returns what of it became part of the arguments.
-func (a *arguments) push(f fragment) string { return a.add(a.redactor.push(a.joiner.push(f))) }
+func (a *arguments) push(f loose.Text) string { return a.add(a.redactor.push(a.joiner.Push(f))) }
 
 func (a *arguments) add(s string) string {
 	if len(a.rest) > 0 {
@@ -88,7 +90,7 @@ func (o *objectScan) stringByte(c byte) {
 // finish gives the arguments as they are kept: an object, byte for byte but for
 // lone halves of surrogate pairs, and else {} with the reason and the raw text.
 func (a *arguments) finish() (raw json.RawMessage, reason string, mended bool) {
-	a.add(a.redactor.push(a.joiner.flush()))
+	a.add(a.redactor.push(a.joiner.Flush()))
 	a.add(a.redactor.flush())
 	text, rest := bytes.TrimSpace(a.text), bytes.TrimSpace(a.rest)
 	if len(rest) > 0 && !bytes.Equal(rest, text) {
@@ -97,7 +99,7 @@ func (a *arguments) finish() (raw json.RawMessage, reason string, mended bool) {
 	if len(text) == 0 {
 		return emptyObject(), "", false
 	}
-	text, mended = mendSurrogates(text)
+	text, mended = loose.MendEscapes(text)
 	if err := checkObject(text); err != nil {
 		return emptyObject(), fmt.Sprintf("%v: %s", err, text), mended
 	}
@@ -153,35 +155,3 @@ func uniqueKeys(text []byte) error {
 		key = true
 	}
 }
-
-// mendSurrogates replaces escapes of half a surrogate pair by \ufffd: a
-// history that holds one is refused by providers from then on.
-func mendSurrogates(text []byte) ([]byte, bool) {
-	mended := false
-	for i := 0; i+1 < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		if text[i+1] != 'u' || i+6 > len(text) {
-			i++
-			continue
-		}
-		r := hex4(text[i+2:])
-		paired := i+12 <= len(text) && text[i+6] == '\\' && text[i+7] == 'u' && isLow(hex4(text[i+8:]))
-		switch {
-		case isHigh(r) && paired:
-			i += 11
-			continue
-		case isHigh(r) || isLow(r):
-			if !mended {
-				text, mended = bytes.Clone(text), true
-			}
-			copy(text[i:], `\ufffd`)
-		}
-		i += 5
-	}
-	return text, mended
-}
-
-func isHigh(r rune) bool { return r >= 0xd800 && r < 0xdc00 }
-func isLow(r rune) bool  { return r >= 0xdc00 && r < 0xe000 }

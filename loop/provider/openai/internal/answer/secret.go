@@ -1,4 +1,4 @@
-package openai
+package answer
 
 import "strings"
 
@@ -9,11 +9,12 @@ const redacted = "[redacted]"
 // Local servers are given keys like "none", which are words, not secrets.
 const minSecret = 8
 
-// secret is a key that must not get into errors, messages and deltas: an
+// Secret is a key that must not get into errors, messages and deltas: an
 // endpoint may send back what it was sent.
-type secret string
+type Secret string
 
-func (s secret) redact(text string) string {
+// Redact gives text without the secret.
+func (s Secret) Redact(text string) string {
 	if len(s) < minSecret {
 		return text
 	}
@@ -23,7 +24,7 @@ func (s secret) redact(text string) string {
 // redactor keeps the secret out of a text that arrives in pieces. It holds
 // back a tail that may be the secret's beginning.
 type redactor struct {
-	secret secret
+	secret Secret
 	held   string
 }
 
@@ -31,7 +32,7 @@ func (r *redactor) push(text string) string {
 	if len(r.secret) < minSecret {
 		return text
 	}
-	text = r.secret.redact(r.held + text)
+	text = r.secret.Redact(r.held + text)
 	n := 0
 	for i := min(len(text), len(r.secret)-1); i > 0; i-- {
 		if strings.HasSuffix(text, string(r.secret[:i])) {

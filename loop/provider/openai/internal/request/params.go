@@ -1,4 +1,4 @@
-package openai
+package request
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ var reserved = []string{"model", "messages", "tools", "stream", "functions"}
 // limitNames are the members that bound the answer.
 var limitNames = []string{"max_completion_tokens", "max_tokens"}
 
-// params are the members of a request body that the caller wrote, in order.
-type params []transcript.Field
+// Params are the members of a request body that the caller wrote, in order.
+type Params []transcript.Field
 
-// parseParams splits a JSON object into its members and keeps their bytes.
-func parseParams(raw json.RawMessage) (params, error) {
+// ParseParams splits a JSON object into its members and keeps their bytes.
+func ParseParams(raw json.RawMessage) (Params, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
@@ -30,7 +30,7 @@ func parseParams(raw json.RawMessage) (params, error) {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, errors.New("want a JSON object")
 	}
-	var p params
+	var p Params
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
@@ -57,12 +57,12 @@ func parseParams(raw json.RawMessage) (params, error) {
 	return p, nil
 }
 
-func (p params) has(names ...string) bool {
+func (p Params) has(names ...string) bool {
 	return slices.ContainsFunc(p, func(f transcript.Field) bool { return slices.Contains(names, f.Name) })
 }
 
 // limit is the bound on the answer that p states, 0 if none.
-func (p params) limit() int64 {
+func (p Params) limit() int64 {
 	for _, f := range p {
 		if slices.Contains(limitNames, f.Name) {
 			n, _ := strconv.ParseInt(string(f.Value), 10, 64)
@@ -75,7 +75,7 @@ func (p params) limit() int64 {
 // bound gives p with the answer bounded by n tokens too (0 is no bound), and
 // the bound in force: the smaller of what p states and n, because n is what
 // the caller has reserved.
-func (p params) bound(n int64, model string) (params, int64) {
+func (p Params) bound(n int64, model string) (Params, int64) {
 	stated := p.limit()
 	if n <= 0 || stated > 0 && stated <= n {
 		return p, stated
@@ -102,7 +102,7 @@ func limitName(model string) string {
 }
 
 // effort gives p with the thinking level, unless p says something about it.
-func (p params) effort(level string) params {
+func (p Params) effort(level string) Params {
 	if level == "" || level == "off" || p.has("reasoning_effort", "reasoning", "thinking") {
 		return p
 	}
@@ -110,7 +110,7 @@ func (p params) effort(level string) params {
 }
 
 // append writes the members, each after a comma.
-func (p params) append(dst []byte) []byte {
+func (p Params) append(dst []byte) []byte {
 	for _, f := range p {
 		dst = append(transcript.AppendString(append(dst, ','), f.Name), ':')
 		dst = append(dst, f.Value...)

@@ -1,4 +1,6 @@
-package openai
+// Package sse reads the answers of endpoints as streams of server-sent events,
+// and the errors in them.
+package sse
 
 import (
 	"bytes"
@@ -8,6 +10,9 @@ import (
 )
 
 const (
+	// ContentType of an event stream.
+	ContentType = "text/event-stream"
+
 	bom = "\xef\xbb\xbf"
 	// maxLine bounds an event. One data line of 5 MiB has been seen in the
 	// wild (images, whole files as arguments); the limit is there for streams
@@ -16,21 +21,21 @@ const (
 	maxStray = 4 << 10 // bytes kept of lines that belong to no event
 )
 
-// tooLongError is an event, or an answer, that does not fit.
-type tooLongError struct{ limit int }
+// TooLongError is an event, or an answer, that does not fit.
+type TooLongError struct{ Limit int }
 
-func (e *tooLongError) Error() string {
-	return fmt.Sprintf("read the stream: longer than %d bytes", e.limit)
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("read the stream: longer than %d bytes", e.Limit)
 }
 
-// eventReader reads server-sent events and gives them in the one form that
+// Reader reads server-sent events and gives them in the one form that
 // go-openai reads rightly: one `data:` line and a blank line for each event.
 // Comments and other fields are dropped, a byte order mark too, the lines of
 // one event are joined, a last line without its newline is completed, and an
 // error in any shape becomes {"error":{…}} with its own blank line, because
 // go-openai reports it only at the following line. After [DONE] and after an
 // error nothing more is read.
-type eventReader struct {
+type Reader struct {
 	src   io.Reader
 	limit int
 
@@ -47,16 +52,17 @@ type eventReader struct {
 	out    []byte // for the consumer
 	given  int
 	events int
-	done   bool // [DONE] was seen
+	ended  bool // [DONE] was seen
 	err    error
 	stray  []byte // beginning of what belongs to no event
 }
 
-func newEventReader(src io.Reader) *eventReader {
-	return &eventReader{src: src, limit: maxLine, in: make([]byte, 4<<10), first: true}
+func NewReader(src io.Reader) *Reader {
+	return &Reader{src: src, limit: maxLine, in: make([]byte, 4<<10), first: true}
 }
 
-func (r *eventReader) Read(p []byte) (int, error) {
+// Read gives the next bytes of the frames.
+func (r *Reader) Read(p []byte) (int, error) {
 	for r.given == len(r.out) {
 		if r.err != nil {
 			return 0, r.err
@@ -70,16 +76,16 @@ func (r *eventReader) Read(p []byte) (int, error) {
 }
 
 // step takes one line.
-func (r *eventReader) step() {
-	line, ended, err := r.line()
+func (r *Reader) step() {
+	line, whole, err := r.line()
 	if r.first && len(line) > 0 {
 		line, r.first = bytes.TrimPrefix(line, []byte(bom)), false
 	}
 	switch {
 	case err == nil:
-	case err == io.EOF && !r.done:
+	case err == io.EOF && !r.ended:
 		// A stream may lack its last newline, and its last blank line.
-		if len(line) > 0 && !ended {
+		if len(line) > 0 && !whole {
 			r.field(line)
 		}
 		r.dispatchWhole()
@@ -98,7 +104,7 @@ func (r *eventReader) step() {
 	r.field(line)
 }
 
-func (r *eventReader) fail(err error) {
+func (r *Reader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
@@ -106,8 +112,8 @@ func (r *eventReader) fail(err error) {
 
 // line gives the next line without its end: LF, CRLF or CR. The slice is valid
 // until the next call. At the end of the input it gives what is left, not
-// ended, with the error.
-func (r *eventReader) line() (line []byte, ended bool, err error) {
+// whole, with the error.
+func (r *Reader) line() (line []byte, whole bool, err error) {
 	for {
 		if r.skipLF && r.start < r.end {
 			if r.in[r.start] == '\n' {
@@ -123,7 +129,7 @@ func (r *eventReader) line() (line []byte, ended bool, err error) {
 		}
 		r.scanned = r.end - r.start
 		if r.scanned > r.limit {
-			return nil, false, &tooLongError{r.limit}
+			return nil, false, &TooLongError{r.limit}
 		}
 		if err := r.fill(); err != nil {
 			line = r.in[r.start:r.end]
@@ -144,7 +150,7 @@ func lineEnd(b []byte) int {
 	return i
 }
 
-func (r *eventReader) fill() error {
+func (r *Reader) fill() error {
 	if r.start > 0 {
 		r.end = copy(r.in, r.in[r.start:r.end])
 		r.start = 0
@@ -166,7 +172,7 @@ func (r *eventReader) fill() error {
 }
 
 // field takes a line that is not blank.
-func (r *eventReader) field(line []byte) {
+func (r *Reader) field(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
@@ -184,12 +190,12 @@ func (r *eventReader) field(line []byte) {
 
 // dataLine adds to the event. Some servers separate events by one newline
 // only: a line after a complete JSON text begins the next event.
-func (r *eventReader) dataLine(value []byte) {
+func (r *Reader) dataLine(value []byte) {
 	if r.has && (string(r.data) == "[DONE]" || json.Valid(r.data)) {
 		r.dispatch()
 	}
 	if len(r.data)+len(value) > r.limit {
-		r.fail(&tooLongError{r.limit})
+		r.fail(&TooLongError{r.limit})
 		return
 	}
 	if r.has {
@@ -200,7 +206,7 @@ func (r *eventReader) dataLine(value []byte) {
 
 // dispatchWhole ends an event that the end of the input has cut, if all of it
 // arrived.
-func (r *eventReader) dispatchWhole() {
+func (r *Reader) dispatchWhole() {
 	if data := bytes.TrimSpace(r.data); string(data) != "[DONE]" && !json.Valid(data) {
 		r.data, r.has = r.data[:0], false
 	}
@@ -208,19 +214,19 @@ func (r *eventReader) dispatchWhole() {
 }
 
 // dispatch ends an event.
-func (r *eventReader) dispatch() {
+func (r *Reader) dispatch() {
 	data, event := bytes.TrimSpace(r.data), r.event
 	r.data, r.event, r.has = r.data[:0], "", false
-	if len(data) == 0 || r.done || r.err != nil {
+	if len(data) == 0 || r.ended || r.err != nil {
 		return
 	}
 	r.events++
 	if string(data) == "[DONE]" {
-		r.done = true
+		r.ended = true
 		r.out = append(r.out, "data: [DONE]\n\n"...)
 		return
 	}
-	if e := errorObject(data, event); e != nil {
+	if e := ReadError(data, event); e != nil {
 		r.emitError(e)
 		return
 	}
@@ -233,21 +239,24 @@ func (r *eventReader) dispatch() {
 	r.out = append(append(r.out, data...), "\n\n"...)
 }
 
-func (r *eventReader) emitError(e *apiError) {
+func (r *Reader) emitError(e *Error) {
 	r.out = append(append(append(r.out, "data: "...), e.frame()...), "\n\n"...)
 	r.fail(io.EOF)
 }
 
 // foreign looks at a body without events. Some gateways announce a stream and
 // then send a JSON error, or a page.
-func (r *eventReader) foreign() {
+func (r *Reader) foreign() {
 	stray := bytes.TrimSpace(r.stray)
 	if r.events > 0 || r.err != nil || len(stray) == 0 {
 		return
 	}
-	if e := errorObject(stray, ""); e != nil {
+	if e := ReadError(stray, ""); e != nil {
 		r.emitError(e)
 		return
 	}
-	r.fail(&foreignBody{contentType: eventStreamType, excerpt: excerpt(stray)})
+	r.fail(&ForeignError{ContentType: ContentType, Excerpt: Excerpt(stray)})
 }
+
+// Done reports whether [DONE] was seen and nothing went wrong.
+func (r *Reader) Done() bool { return r.ended && r.err == nil }

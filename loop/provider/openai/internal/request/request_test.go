@@ -1,4 +1,4 @@
-package openai
+package request
 
 import (
 	"encoding/json"
@@ -14,21 +14,33 @@ import (
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// sent gives the body of a request that m would send now.
-func sent(t testing.TB, m *Model, q replay.Request) string {
+// prompt is a request with one user message and a tool.
+func prompt(text string) replay.Request {
+	return replay.Request{
+		Model:    replay.ModelRef{Provider: "openai", ID: "m"},
+		System:   "Be brief.",
+		Tools:    []transcript.Tool{{Name: "read", Description: "Read a file.", Parameters: json.RawMessage(`{"type":"object"}`)}},
+		Messages: []transcript.Message{transcript.UserText(text)},
+	}
+}
+
+// defaults are those of a model m.
+var defaults = Defaults{Model: replay.ModelRef{Provider: "openai", ID: "m"}}
+
+// sent gives the body of a request, as it goes out after what h holds.
+func sent(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, q replay.Request, or Defaults, h *History,
+) string {
 	t.Helper()
-	h := m.history.take()
-	r, err := m.newRequest(q, h)
-	m.history.put(h)
+	r, err := New(q, or, h)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v", err)
 	}
-	b, err := io.ReadAll(r.body())
-	if err != nil || int64(len(b)) != r.size() {
-		t.Fatalf("%d bytes, size says %d, %v", len(b), r.size(), err)
-	}
-	if !json.Valid(b) {
-		t.Fatalf("not JSON: %s", b)
+	b, err := io.ReadAll(r.Body())
+	if err != nil || int64(len(b)) != r.Size() || !json.Valid(b) {
+		t.Fatalf("not JSON, or not of size %d: %s", r.Size(), b)
 	}
 	return string(b)
 }
@@ -81,63 +93,44 @@ func TestRequestBody(t *testing.T) {
 		`{"role":"user","content":[{"type":"text","text":"Images of the tool results above:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,BBBB"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,CCCC"}}]},` +
 		`{"role":"assistant","content":"so far"},{"role":"tool","tool_call_id":"z","content":""},{"role":"tool","tool_call_id":"z2","content":"(see attached image)"},` +
 		`{"role":"user","content":[{"type":"text","text":"Images of the tool results above:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,DDDD"}}]}]}`
-	m, _ := (&endpoint{}).model(t, nil)
-	if diff := cmp.Diff(want, sent(t, m, q)); diff != "" {
+	if diff := cmp.Diff(want, sent(t, q, defaults, new(History))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestRequestDefaultsAndBounds(t *testing.T) {
 	for name, c := range map[string]struct {
-		config Config
+		or     Defaults
 		params string
 		limit  int64
 		model  string
 		want   string
 	}{
-		"defaults":                 {Config{Params: []byte(`{"top_p":1}`), MaxTokens: 9, Thinking: "low"}, ``, 0, "", `"model":"m","top_p":1,"max_tokens":9,"reasoning_effort":"low","stream":true,"stream_options":{"include_usage":true}`},
-		"request wins":             {Config{Params: []byte(`{"top_p":1}`), MaxTokens: 9}, `{"n":1}`, 8, "x", `"model":"x","n":1,"max_tokens":8,"stream":true,"stream_options":{"include_usage":true}`},
-		"smaller of two: request":  {Config{}, `{"max_tokens":4096,"seed":1}`, 50, "", `"model":"m","max_tokens":50,"seed":1,"stream":true,"stream_options":{"include_usage":true}`},
-		"smaller of two: params":   {Config{}, `{"max_tokens":40}`, 50, "", `"model":"m","max_tokens":40,"stream":true,"stream_options":{"include_usage":true}`},
-		"name of the params":       {Config{}, `{"max_completion_tokens":4096}`, 50, "", `"model":"m","max_completion_tokens":50,"stream":true,"stream_options":{"include_usage":true}`},
-		"name of the model":        {Config{}, ``, 50, "gpt-5-mini", `"model":"gpt-5-mini","max_completion_tokens":50,"stream":true,"stream_options":{"include_usage":true}`},
-		"stream options of params": {Config{}, `{"stream_options":{}}`, 0, "", `"model":"m","stream_options":{},"stream":true`},
-		"effort of params":         {Config{Thinking: "high"}, `{"reasoning_effort":"none"}`, 0, "", `"model":"m","reasoning_effort":"none","stream":true,"stream_options":{"include_usage":true}`},
+		"defaults":                 {Defaults{Params: Params{{Name: "top_p", Value: json.RawMessage("1")}}, MaxTokens: 9, Thinking: "low"}, ``, 0, "", `"model":"m","top_p":1,"max_tokens":9,"reasoning_effort":"low","stream":true,"stream_options":{"include_usage":true}`},
+		"request wins":             {Defaults{Params: Params{{Name: "top_p", Value: json.RawMessage("1")}}, MaxTokens: 9}, `{"n":1}`, 8, "x", `"model":"x","n":1,"max_tokens":8,"stream":true,"stream_options":{"include_usage":true}`},
+		"smaller of two: request":  {Defaults{}, `{"max_tokens":4096,"seed":1}`, 50, "", `"model":"m","max_tokens":50,"seed":1,"stream":true,"stream_options":{"include_usage":true}`},
+		"smaller of two: params":   {Defaults{}, `{"max_tokens":40}`, 50, "", `"model":"m","max_tokens":40,"stream":true,"stream_options":{"include_usage":true}`},
+		"name of the params":       {Defaults{}, `{"max_completion_tokens":4096}`, 50, "", `"model":"m","max_completion_tokens":50,"stream":true,"stream_options":{"include_usage":true}`},
+		"name of the model":        {Defaults{}, ``, 50, "gpt-5-mini", `"model":"gpt-5-mini","max_completion_tokens":50,"stream":true,"stream_options":{"include_usage":true}`},
+		"stream options of params": {Defaults{}, `{"stream_options":{}}`, 0, "", `"model":"m","stream_options":{},"stream":true`},
+		"effort of params":         {Defaults{Thinking: "high"}, `{"reasoning_effort":"none"}`, 0, "", `"model":"m","reasoning_effort":"none","stream":true,"stream_options":{"include_usage":true}`},
 	} {
-		m, _ := (&endpoint{}).model(t, func(d *Config) {
-			d.Params, d.MaxTokens, d.Thinking = c.config.Params, c.config.MaxTokens, c.config.Thinking
-		})
-		got := sent(t, m, replay.Request{Model: replay.ModelRef{ID: c.model}, Params: json.RawMessage(c.params), MaxTokens: c.limit, Messages: []transcript.Message{transcript.UserText("a")}})
+		c.or.Model = defaults.Model
+		got := sent(t, replay.Request{Model: replay.ModelRef{ID: c.model}, Params: json.RawMessage(c.params), MaxTokens: c.limit, Messages: []transcript.Message{transcript.UserText("a")}}, c.or, new(History))
 		if want := `{` + c.want + `,"messages":[{"role":"user","content":"a"}]}`; got != want {
 			t.Errorf("%s\n got %s\nwant %s", name, got, want)
 		}
 	}
 }
 
-// go-openai refuses these itself, by their names, before anything is sent.
-func TestModelsThatGoOpenAIRefuses(t *testing.T) {
-	for _, id := range []string{"gpt-5", "o3-mini", "gpt-6-astra", "text-davinci-003"} {
-		e := serve(t, good)
-		m, _ := e.model(t, func(c *Config) { c.Params = []byte(`{"temperature":0.5,"max_tokens":5}`) })
-		q := prompt("go")
-		q.Model.ID = id
-		r := collect(m, t.Context(), q)
-		r.wantStop(t, transcript.StopEnd, "ok")
-		if !strings.Contains(e.body(0), `"model":"`+id+`","temperature":0.5,"max_tokens":5`) {
-			t.Errorf("%s: body %s", id, e.body(0))
-		}
-	}
-}
-
 // A request in the form that State.Request gives is projected.
 func TestRequestIsProjected(t *testing.T) {
-	m, _ := (&endpoint{}).model(t, nil)
-	got := sent(t, m, replay.Request{Messages: []transcript.Message{
+	got := sent(t, replay.Request{Messages: []transcript.Message{
 		{Role: transcript.System, Content: []transcript.Block{transcript.TextBlock("S")}, ToolsAdded: []transcript.Tool{{Name: "read", Parameters: json.RawMessage(`{}`)}}},
 		transcript.UserText("a"),
 		{Role: transcript.Assistant, StopReason: transcript.StopError, Content: []transcript.Block{transcript.TextBlock("half")}},
 		transcript.UserText("b"),
-	}})
+	}}, defaults, new(History))
 	want := `{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"read","description":"","parameters":{}}}],` +
 		`"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"user","content":"b"}]}`
 	if got != want {
@@ -146,14 +139,11 @@ func TestRequestIsProjected(t *testing.T) {
 }
 
 // Whatever happens to the history between two requests — it grows, is cut,
-// rewritten, or asked for another model — the body is that of a model that
+// rewritten, or asked for another model — the body is that of a history that
 // sees it for the first time.
 func TestCachedBodyEqualsFreshBody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m, err := New(Config{BaseURL: "http://h", Model: "m"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := new(History)
 		var ms []transcript.Message
 		for range rapid.IntRange(1, 12).Draw(t, "requests") {
 			switch rapid.IntRange(0, 9).Draw(t, "change") {
@@ -173,38 +163,19 @@ func TestCachedBodyEqualsFreshBody(t *testing.T) {
 				}
 			}
 			q := replay.Request{Model: replay.ModelRef{Provider: "openai", ID: rapid.SampledFrom([]string{"m", "m", "m", "n"}).Draw(t, "model")}, System: rapid.SampledFrom([]string{"", "s"}).Draw(t, "system"), Messages: ms}
-			fresh, err := New(Config{BaseURL: "http://h", Model: "m"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want, got := bodyOf(t, fresh, q), bodyOf(t, m, q); want != got {
+			if want, got := sent(t, q, defaults, new(History)), sent(t, q, defaults, h); want != got {
 				t.Fatalf("fresh %s\ncached %s", want, got)
 			}
-			h := m.history.h
 			for _, id := range []string{"a", "b"} {
 				has := slices.ContainsFunc(q.Messages, func(m transcript.Message) bool {
 					return slices.ContainsFunc(m.Calls(), func(c *transcript.Call) bool { return c.ID == id })
 				})
-				if q.System != "" && h.hasCall(id) != has {
-					t.Fatalf("call %s: %v, want %v", id, h.hasCall(id), has)
+				if q.System != "" && h.HasCall(id) != has {
+					t.Fatalf("call %s: %v, want %v", id, h.HasCall(id), has)
 				}
 			}
 		}
 	})
-}
-
-func bodyOf(t *rapid.T, m *Model, q replay.Request) string {
-	h := m.history.take()
-	r, err := m.newRequest(q, h)
-	m.history.put(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, _ := io.ReadAll(r.body())
-	if !json.Valid(b) || int64(len(b)) != r.size() {
-		t.Fatalf("not JSON or wrong size: %s", b)
-	}
-	return string(b)
 }
 
 func drawMessage(t *rapid.T) transcript.Message {
@@ -238,29 +209,4 @@ func deepCopy(ms []transcript.Message) []transcript.Message {
 		}
 	}
 	return ms
-}
-
-func TestUsage(t *testing.T) {
-	for in, want := range map[string]transcript.Usage{
-		`null`: {},
-		`{"prompt_tokens":100,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":10},"completion_tokens_details":{"reasoning_tokens":5}}`: {Input: 30, Output: 20, CacheRead: 60, CacheWrite: 10, TotalTokens: 120, Reasoning: 5},
-		`{"prompt_tokens":100,"completion_tokens":20,"prompt_cache_hit_tokens":60}`:                                                                                            {Input: 40, Output: 20, CacheRead: 60, TotalTokens: 120},
-		`{"prompt_tokens":100,"completion_tokens":20,"cached_tokens":60}`:                                                                                                      {Input: 40, Output: 20, CacheRead: 60, TotalTokens: 120},
-		`{"prompt_tokens":"7","completion_tokens":2.9,"prompt_tokens_details":null}`:                                                                                           {Input: 7, Output: 2, TotalTokens: 9},
-		`{"prompt_tokens":-7,"completion_tokens":9223372036854775807,"total_tokens":"x"}`:                                                                                      {Output: maxTokens, TotalTokens: maxTokens},
-		`{"prompt_tokens":5,"completion_tokens":{},"prompt_tokens_details":{"cached_tokens":9}}`:                                                                               {CacheRead: 9, TotalTokens: 9},
-	} {
-		c, err := decodeChunk([]byte(`{"usage":` + in + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, *c.Usage.usage(Price{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", in, diff)
-		}
-	}
-	u := reportedUsage{PromptTokens: looseInt{n: 3_000_000}, CompletionTokens: looseInt{n: 500_000}, CacheHit: looseInt{n: 1_000_000, set: true}}
-	want := transcript.Cost{Input: 1, Output: 0.75, CacheRead: 0.05, Total: 1.8}
-	if got := u.usage(Price{Input: 0.5, Output: 1.5, CacheRead: 0.05, CacheWrite: 9}).Cost; !cmp.Equal(got, want) {
-		t.Errorf("cost %+v, want %+v", got, want)
-	}
 }

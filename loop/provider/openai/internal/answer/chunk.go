@@ -1,16 +1,24 @@
-package openai
+package answer
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
+	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
 )
+
+// ReasoningFields are the names under which endpoints send their thinking, in
+// the order in which they are looked for. The name is the signature of the
+// thinking block, and under it the thinking goes back to its model.
+var ReasoningFields = []string{"reasoning_content", "reasoning", "reasoning_text"}
 
 // chunk is one frame of a stream. Its fields take whatever servers have put
 // there; a member of an unexpected type is as good as absent.
 type chunk struct {
-	ID      looseString    `json:"id"`
-	Model   looseString    `json:"model"`
+	ID      loose.String   `json:"id"`
+	Model   loose.String   `json:"model"`
 	Choices []choice       `json:"choices"`
 	Usage   *reportedUsage `json:"usage"`
 	Groq    *struct {
@@ -19,53 +27,53 @@ type chunk struct {
 }
 
 type choice struct {
-	Index        looseInt        `json:"index"`
+	Index        loose.Int       `json:"index"`
 	Delta        delta           `json:"delta"`
-	FinishReason looseString     `json:"finish_reason"`
+	FinishReason loose.String    `json:"finish_reason"`
 	Error        json.RawMessage `json:"error"` // OpenRouter
 	Usage        *reportedUsage  `json:"usage"` // Moonshot
 }
 
 type delta struct {
-	Content          fragment       `json:"content"`
-	ReasoningContent fragment       `json:"reasoning_content"`
-	Reasoning        fragment       `json:"reasoning"`
-	ReasoningText    fragment       `json:"reasoning_text"`
-	Refusal          fragment       `json:"refusal"`
+	Content          loose.Text     `json:"content"`
+	ReasoningContent loose.Text     `json:"reasoning_content"`
+	Reasoning        loose.Text     `json:"reasoning"`
+	ReasoningText    loose.Text     `json:"reasoning_text"`
+	Refusal          loose.Text     `json:"refusal"`
 	ToolCalls        []callDelta    `json:"tool_calls"`
 	FunctionCall     *functionDelta `json:"function_call"` // what tool_calls were called before
 }
 
 type callDelta struct {
-	Index    looseInt      `json:"index"`
-	ID       looseString   `json:"id"`
+	Index    loose.Int     `json:"index"`
+	ID       loose.String  `json:"id"`
 	Function functionDelta `json:"function"`
 }
 
 type functionDelta struct {
-	Name      looseString       `json:"name"`
+	Name      loose.String      `json:"name"`
 	Arguments argumentsFragment `json:"arguments"`
 }
 
 // argumentsFragment is a piece of arguments: a string as the format has it, or
 // the JSON value itself, whose bytes are the piece then.
-type argumentsFragment struct{ fragment }
+type argumentsFragment struct{ text loose.Text }
 
 // UnmarshalJSON never fails.
 func (a *argumentsFragment) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] != '"' && string(b) != "null" {
-		a.fragment = fragment(b)
+		a.text = loose.Text(b)
 		return nil
 	}
-	return a.fragment.UnmarshalJSON(b)
+	return a.text.UnmarshalJSON(b)
 }
 
 // reasoning gives the thinking of a delta and the name of its field. Proxies
 // send the same text under two names; the first one counts.
-func (d *delta) reasoning() (fragment, string) {
-	for i, f := range []fragment{d.ReasoningContent, d.Reasoning, d.ReasoningText} {
+func (d *delta) reasoning() (loose.Text, string) {
+	for i, f := range []loose.Text{d.ReasoningContent, d.Reasoning, d.ReasoningText} {
 		if f != "" {
-			return f, reasoningFields[i]
+			return f, ReasoningFields[i]
 		}
 	}
 	return "", ""
@@ -90,5 +98,5 @@ func decodeChunk(raw []byte) (chunk, error) {
 	if errors.As(err, &wrongType) && json.Valid(raw) {
 		return c, nil
 	}
-	return chunk{}, fmt.Errorf("malformed chunk: %w: %s", err, excerpt(raw))
+	return chunk{}, fmt.Errorf("malformed chunk: %w: %s", err, sse.Excerpt(raw))
 }
