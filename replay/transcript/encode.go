@@ -14,12 +14,22 @@ type writer struct{ b []byte }
 func (w *writer) open()  { w.b = append(w.b, '{') }
 func (w *writer) close() { w.b = append(w.b, '}') }
 
-// key begins a member.
+// key begins a member whose name needs no escaping.
 func (w *writer) key(name string) {
+	w.separate()
+	w.b = append(append(append(w.b, '"'), name...), '"', ':')
+}
+
+// foreignKey begins a member with any name.
+func (w *writer) foreignKey(name string) {
+	w.separate()
+	w.b = append(appendString(w.b, name), ':')
+}
+
+func (w *writer) separate() {
 	if last := w.b[len(w.b)-1]; last != '{' {
 		w.b = append(w.b, ',')
 	}
-	w.b = append(appendString(w.b, name), ':')
 }
 
 func (w *writer) string(name, s string) {
@@ -74,7 +84,10 @@ func AppendRaw(dst []byte, v json.RawMessage) []byte {
 
 func (w *writer) extra(fields []Field) {
 	for _, f := range fields {
-		w.raw(f.Name, f.Value)
+		if f.Value != nil {
+			w.foreignKey(f.Name)
+			w.b = AppendRaw(w.b, f.Value)
+		}
 	}
 }
 

@@ -92,10 +92,11 @@ func (w *writer) prompt(m *Message) {
 		w.key("sections")
 		w.open()
 		for _, s := range m.Sections {
+			w.foreignKey(s.Name)
 			if s.Removed {
-				w.raw(s.Name, []byte("null"))
+				w.b = append(w.b, "null"...)
 			} else {
-				w.string(s.Name, s.Text)
+				w.b = appendString(w.b, s.Text)
 			}
 		}
 		w.close()
@@ -244,6 +245,9 @@ func (w *writer) usage(u *Usage) {
 // AppendUsage appends the counts that the file stated, or all of them for an
 // answer made in memory, as one JSON object.
 func AppendUsage(dst []byte, u *Usage) []byte {
+	if u.unstated() {
+		return append(dst, noUsage...)
+	}
 	w := writer{dst}
 	w.open()
 	states := func(name string, bit UsageFields) bool {
@@ -267,6 +271,18 @@ func AppendUsage(dst []byte, u *Usage) []byte {
 	w.extra(u.Extra)
 	w.close()
 	return w.b
+}
+
+// noUsage is what an answer made in memory says before its counts are known:
+// with every delta of it.
+const noUsage = `{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,` +
+	`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`
+
+func (u *Usage) unstated() bool {
+	c := &u.Cost
+	return u.Has == 0 && u.Extra == nil && c.Extra == nil &&
+		u.Input == 0 && u.Output == 0 && u.CacheRead == 0 && u.CacheWrite == 0 && u.TotalTokens == 0 && u.Reasoning == 0 &&
+		c.Input == 0 && c.Output == 0 && c.CacheRead == 0 && c.CacheWrite == 0 && c.Total == 0
 }
 
 func (w *writer) cost(c *Cost) {

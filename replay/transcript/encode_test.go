@@ -147,12 +147,12 @@ func TestMessagesWrittenAgain(t *testing.T) {
 						c.Column = 0
 					}
 				}
-				if diff := cmp.Diff(stated(*e.Message), stated(got)); diff != "" {
+				if diff := difference(stated(*e.Message), stated(got)); diff != "" {
 					t.Errorf("%s:%d: -want +got:\n%s", name, l.No, diff)
 				}
 				var a, b map[string]any
 				if json.Unmarshal(e.Raw, &a) == nil && json.Unmarshal(written, &b) == nil && l.Notes == nil {
-					if diff := cmp.Diff(a["message"], any(b)); diff != "" {
+					if diff := difference(a["message"], any(b)); diff != "" {
 						t.Errorf("%s:%d: as plain JSON, -want +got:\n%s", name, l.No, diff)
 					}
 				}

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // FuzzLines holds the reader to what is promised for any input: the lines are
@@ -27,7 +24,7 @@ func FuzzLines(f *testing.F) {
 		for _, l := range lines {
 			checkRecords(t, &l)
 		}
-		if diff := cmp.Diff(lines, collect(t, in, Options{Workers: 2}), cmpopts.IgnoreUnexported(Line{})); diff != "" {
+		if diff := difference(lines, collect(t, in, Options{Workers: 2})); diff != "" {
 			t.Errorf("two workers: -want +got:\n%s", diff)
 		}
 		if cut < 0 || cut > len(in) {
@@ -35,7 +32,7 @@ func FuzzLines(f *testing.F) {
 		}
 		part := collect(t, in[:cut], Options{})
 		for i := range len(part) - 1 {
-			if diff := cmp.Diff(lines[i], part[i], cmpopts.IgnoreUnexported(Line{})); diff != "" {
+			if diff := difference(lines[i], part[i]); diff != "" {
 				t.Errorf("cut at %d, line %d: -want +got:\n%s", cut, i+1, diff)
 			}
 		}

@@ -99,7 +99,7 @@ func TestParseEntryLikeEncodingJSON(t *testing.T) {
 	lines := sampleLines(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	valid := 0
-	for range 60000 {
+	for range 20000 {
 		in := mutate(rnd, lines[rnd.IntN(len(lines))])
 		_, err := ParseEntry(in)
 		if ok := json.Valid(in); ok != (err == nil) {
@@ -108,8 +108,8 @@ func TestParseEntryLikeEncodingJSON(t *testing.T) {
 			valid++
 		}
 	}
-	if valid < 6000 {
-		t.Errorf("only %d of 60000 lines are valid, the test tells little", valid)
+	if valid < 2000 {
+		t.Errorf("only %d of 20000 lines are valid, the test tells little", valid)
 	}
 }
 
