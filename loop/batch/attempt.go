@@ -34,7 +34,8 @@ type attempt struct {
 	journal *journal.Journal
 	history *replay.State
 	ids     ids
-	runs    int // turnlog.run entries of the file
+	runs    int  // turnlog.run entries of the file
+	sealed  bool // its last run has its end
 
 	kit          toolkit
 	stop         policy.Stop
@@ -75,8 +76,25 @@ func (a *attempt) main(ctx context.Context) (res Result) {
 	if err := a.play(ctx); err != nil {
 		a.fail(ctx, err)
 	}
+	if err := a.sealUnstarted(ctx); err != nil {
+		a.fail(ctx, err)
+	}
 	a.finish(ctx)
 	return res
+}
+
+// sealUnstarted gives a transcript its end if no run of this process did: the
+// tools could not be set up, or a signal came first.
+func (a *attempt) sealUnstarted(ctx context.Context) error {
+	a.aborted(ctx)
+	if a.header == nil || a.sealed {
+		return nil
+	}
+	id, err := a.beginRun(a.past != nil && a.past.runs > 0 && !a.past.pending)
+	if err != nil {
+		return err
+	}
+	return a.seal(id, loop.Outcome{})
 }
 
 // close gives back what the attempt held.
@@ -240,7 +258,7 @@ func (a *attempt) result(ctx context.Context) Result {
 	res := Result{
 		ID: a.task.ID, Status: status, Reason: reason, ExitCode: status.ExitCode(), Attempt: a.n,
 		Turns: a.history.Turn(), Usage: usageOf(a.history.Usage()), CostUSD: a.cost(),
-		DurationMs: a.b.o.Now().Sub(a.began).Milliseconds(),
+		DurationMs: max(a.b.o.Now().Sub(a.began).Milliseconds(), 0),
 		TaskDigest: a.task.Digest(), File: a.task.File,
 	}
 	res.Assertions, res.Answer = a.assertions, a.last

@@ -20,3 +20,15 @@ func (failing) Stream(_ context.Context, r replay.Request) iter.Seq2[loop.Delta,
 		}}, nil)
 	}
 }
+
+// failsSecond is a model whose endpoint goes down after its first answer.
+type failsSecond struct{ loop.Model }
+
+func (m failsSecond) Stream(ctx context.Context, r replay.Request) iter.Seq2[loop.Delta, error] {
+	for i := range r.Messages {
+		if r.Messages[i].Role == transcript.Assistant {
+			return failing{}.Stream(ctx, r)
+		}
+	}
+	return m.Model.Stream(ctx, r)
+}

@@ -96,6 +96,7 @@ func (a *attempt) assert(ctx context.Context) {
 		expected = expected || as.Status == string(status)
 	}
 	switch {
+	case a.aborted(ctx): // what failed may have failed because of it
 	case failed != "":
 		if status == policy.OK || expected {
 			a.stop.Replace(policy.Failed, failed)

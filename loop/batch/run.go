@@ -62,6 +62,7 @@ func (a *attempt) prompt(i int) []transcript.Message {
 // and the thinking level, where pi does.
 func (a *attempt) beginRun(resumed bool) (id string, err error) {
 	a.runs++
+	a.sealed = false
 	id = fmt.Sprintf("r%d", a.runs)
 	m := &a.task.Model
 	host, _ := os.Hostname() // unknown is fine: it only helps people
@@ -148,6 +149,7 @@ func (a *attempt) seal(run string, out loop.Outcome) error {
 	if _, err := a.journal.Seal(e, end); err != nil {
 		return err
 	}
+	a.sealed = true
 	a.history.Apply(e)
 	return nil
 }
