@@ -33,7 +33,7 @@ func shared(t testing.TB, path ...string) string {
 // check runs all rules over bytes.
 func check(t testing.TB, name string, b []byte, o verify.Options) verify.Result {
 	t.Helper()
-	result, err := verify.Run(t.Context(), verify.Source{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b)}, rule.All(), o)
+	result, err := verify.Run(t.Context(), memory(name, b), rules(), o)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -48,3 +48,9 @@ func checkFile(t testing.TB, path string) verify.Result {
 	}
 	return check(t, path, b, verify.Options{})
 }
+
+func memory(name string, b []byte) verify.Source {
+	return verify.Source{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b)}
+}
+
+func rules() []verify.Rule { return rule.All() }

@@ -13,6 +13,7 @@ import (
 )
 
 func secretInTranscript() verify.Rule {
+	finder := secret.New()
 	return verify.Rule{
 		ID:       "secret-in-transcript",
 		Group:    groupSafety,
@@ -27,25 +28,22 @@ func secretInTranscript() verify.Rule {
 `,
 		Good: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"use AKIAIOSFODNN7EXAMPLE, or task-management-with-sk-learn-and-friends"}}
 `,
-		New: func(verify.Values) verify.Checker {
-			finder := secret.New()
-			return verify.Checker{Line: func(p *verify.Pass, l *transcript.Line) {
-				for i := range l.Records {
-					findSecrets(p, finder, l, &l.Records[i])
-				}
-			}}
-		},
+		New: stateless(verify.Checker{Line: func(p *verify.Pass, l *transcript.Line) {
+			for i := range l.Records {
+				findSecrets(p, finder, l, &l.Records[i])
+			}
+		}}),
 	}
 }
 
 func findSecrets(p *verify.Pass, finder *secret.Finder, l *transcript.Line, e *transcript.Entry) {
-	start := bytes.Index(l.Raw, e.Raw) // not at 0 on a glued line
 	for m := range finder.Find(e.Raw) {
 		field := fieldAt(e.Raw, m.From)
 		if opaque(field) {
 			continue
 		}
-		reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], max(0, start)+m.From+1)
+		start := max(0, bytes.Index(l.Raw, e.Raw)) // not at 0 on a glued line
+		reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], start+m.From+1)
 	}
 	// A character written as an escape splits a pattern in the raw bytes.
 	if bytes.Contains(e.Raw, []byte(`\u00`)) {

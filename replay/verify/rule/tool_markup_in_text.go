@@ -9,6 +9,7 @@ import (
 )
 
 func toolMarkupInText() verify.Rule {
+	markup := regexp.MustCompile(`(?m)<tool_call>\s*[{\[<]|^[ \t]*<function=[\w.-]+>|^[ \t]*<invoke name="|\[TOOL_CALLS\]\s*[\[{\w]|^[ \t]*<tool_response>|^[ \t]*<function_results>|^Observation:`)
 	return verify.Rule{
 		ID:       "tool-markup-in-text",
 		Group:    groupContent,
@@ -24,25 +25,22 @@ func toolMarkupInText() verify.Rule {
 `,
 		Good: "{\"type\":\"message\",\"id\":\"a1\",\"parentId\":null,\"message\":{\"role\":\"user\",\"content\":\"how do they call?\"}}\n" +
 			"{\"type\":\"message\",\"id\":\"a2\",\"parentId\":\"a1\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"With <tool_call> tags:\\n```\\n<tool_call>{}</tool_call>\\n```\"}],\"stopReason\":\"stop\"}}\n",
-		New: func(verify.Values) verify.Checker {
-			markup := regexp.MustCompile(`(?m)<tool_call>\s*[{\[<]|^[ \t]*<function=[\w.-]+>|^[ \t]*<invoke name="|\[TOOL_CALLS\]\s*[\[{\w]|^[ \t]*<tool_response>|^[ \t]*<function_results>|^Observation:`)
-			return verify.Checker{Message: func(p *verify.Pass, m *transcript.Message) {
-				if m.Role != transcript.Assistant || len(m.Calls()) > 0 {
+		New: stateless(verify.Checker{Message: func(p *verify.Pass, m *transcript.Message) {
+			if m.Role != transcript.Assistant || len(m.Calls()) > 0 {
+				return
+			}
+			for i := range m.Content {
+				text := m.Content[i].Text
+				if m.Content[i].Type != transcript.BlockText || !strings.ContainsAny(text, "<[") && !strings.Contains(text, "Observation:") {
+					continue
+				}
+				if found := markup.FindString(withoutCode(text)); found != "" {
+					f := p.Finding("the text has the markup %s and no call was recorded", quote(strings.TrimSpace(found)))
+					p.Report(f)
 					return
 				}
-				for i := range m.Content {
-					text := m.Content[i].Text
-					if m.Content[i].Type != transcript.BlockText || !strings.ContainsAny(text, "<[") && !strings.Contains(text, "Observation:") {
-						continue
-					}
-					if found := markup.FindString(withoutCode(text)); found != "" {
-						f := p.Finding("the text has the markup %s and no call was recorded", quote(strings.TrimSpace(found)))
-						p.Report(f)
-						return
-					}
-				}
-			}}
-		},
+			}
+		}}),
 	}
 }
 

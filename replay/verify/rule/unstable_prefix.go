@@ -10,6 +10,7 @@ import (
 )
 
 func unstablePrefix() verify.Rule {
+	clock := regexp.MustCompile(`(?:^|[^\d:])((?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d)(?:[^\d:]|$)`)
 	return verify.Rule{
 		ID:       "unstable-prefix",
 		Group:    groupCache,
@@ -26,27 +27,24 @@ func unstablePrefix() verify.Rule {
 		Good: `{"type":"message","id":"a1","parentId":null,"message":{"role":"system","content":"Today is 2031-05-06."}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"user","content":"It is 09:41:07."}}
 `,
-		New: func(verify.Values) verify.Checker {
-			clock := regexp.MustCompile(`(?:^|[^\d:])((?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d)(?:[^\d:]|$)`)
-			return verify.Checker{Message: func(p *verify.Pass, m *transcript.Message) {
-				if m.Role != transcript.System {
-					return
-				}
-				if at := clockIn(m, clock); at != "" {
-					f := p.Finding("the system text has a clock: %s", at)
+		New: stateless(verify.Checker{Message: func(p *verify.Pass, m *transcript.Message) {
+			if m.Role != transcript.System {
+				return
+			}
+			if at := clockIn(m, clock); at != "" {
+				f := p.Finding("the system text has a clock: %s", at)
+				p.Report(f)
+			}
+			for i := range m.ToolsAdded {
+				t := &m.ToolsAdded[i]
+				old, ok := p.Path.Tools().Lookup(t.Name)
+				if ok && sameTool(&old.Tool, t) && slices.Contains(m.ToolsRemoved, transcript.ToolRef{Name: t.Name}) {
+					f := p.Finding("the tool %s is removed and added again unchanged", quote(t.Name))
+					f.Subject = t.Name
 					p.Report(f)
 				}
-				for i := range m.ToolsAdded {
-					t := &m.ToolsAdded[i]
-					old, ok := p.Path.Tools().Lookup(t.Name)
-					if ok && sameTool(&old.Tool, t) && slices.Contains(m.ToolsRemoved, transcript.ToolRef{Name: t.Name}) {
-						f := p.Finding("the tool %s is removed and added again unchanged", quote(t.Name))
-						f.Subject = t.Name
-						p.Report(f)
-					}
-				}
-			}}
-		},
+			}
+		}}),
 	}
 }
 

@@ -5,6 +5,7 @@ package secret
 import (
 	"bytes"
 	"iter"
+	"slices"
 )
 
 // Match is a credential in a text.
@@ -13,89 +14,99 @@ type Match struct {
 	From, To int    // in bytes
 }
 
-// Finder finds credentials. It may be used by several goroutines.
-type Finder struct{ patterns []pattern }
-
 // pattern is a kind of credential: a literal that few texts have, and a check
 // of what stands around it.
 type pattern struct {
 	kind    string
-	literal []byte
+	literal string
+	anchor  int // place in the literal of the byte that is looked for
 	shape   shape
 }
 
 // shape finds the credential at a literal that stands in text from i to j.
 type shape func(text []byte, i, j int) (from, to int, ok bool)
 
+// Finder finds credentials. It may be used by several goroutines.
+type Finder struct {
+	anchors [256]bool
+	at      [256][]pattern
+}
+
 // New returns a finder of all kinds.
+//
+// Every literal has one of the bytes - _ I z, which are rare in prose and
+// code, so one pass that stops at these finds all kinds.
 func New() *Finder {
 	var (
 		github = token(isAlnum, 36, 255)
 		slack  = token(isDashed, 10, 255)
 		aws    = token(isUpper, 16, 16)
+		f      = new(Finder)
 	)
-	return &Finder{patterns: []pattern{
-		{"Anthropic API key", []byte("sk-ant-"), token(isDashed, 20, 255)},
-		{"OpenAI-style API key", []byte("sk-"), openAIKey},
-		{"AWS access key id", []byte("AKIA"), aws},
-		{"AWS access key id", []byte("ASIA"), aws},
-		{"GitHub token", []byte("ghp_"), github},
-		{"GitHub token", []byte("gho_"), github},
-		{"GitHub token", []byte("ghu_"), github},
-		{"GitHub token", []byte("ghs_"), github},
-		{"GitHub token", []byte("ghr_"), github},
-		{"GitHub token", []byte("github_pat_"), token(isDashed, 50, 255)},
-		{"Slack token", []byte("xoxa-"), slack},
-		{"Slack token", []byte("xoxb-"), slack},
-		{"Slack token", []byte("xoxp-"), slack},
-		{"Slack token", []byte("xoxr-"), slack},
-		{"Slack token", []byte("xoxs-"), slack},
-		{"Google API key", []byte("AIza"), token(isDashed, 35, 35)},
-		{"private key", []byte("PRIVATE KEY-----"), privateKey},
-		{"bearer token", []byte("earer "), bearer},
-	}}
+	for _, p := range []pattern{
+		{"Anthropic API key", "sk-ant-", 2, token(isDashed, 20, 255)},
+		{"OpenAI-style API key", "sk-", 2, openAIKey},
+		{"AWS access key id", "AKIA", 2, aws},
+		{"AWS access key id", "ASIA", 2, aws},
+		{"GitHub token", "ghp_", 3, github},
+		{"GitHub token", "gho_", 3, github},
+		{"GitHub token", "ghu_", 3, github},
+		{"GitHub token", "ghs_", 3, github},
+		{"GitHub token", "ghr_", 3, github},
+		{"GitHub token", "github_pat_", 6, token(isDashed, 50, 255)},
+		{"Slack token", "xoxa-", 4, slack},
+		{"Slack token", "xoxb-", 4, slack},
+		{"Slack token", "xoxp-", 4, slack},
+		{"Slack token", "xoxr-", 4, slack},
+		{"Slack token", "xoxs-", 4, slack},
+		{"Google API key", "AIza", 2, token(isDashed, 35, 35)},
+		{"private key", "-----BEGIN ", 0, privateKey},
+		{"bearer token", "uthorization", 6, bearer},
+	} {
+		c := p.literal[p.anchor]
+		f.anchors[c] = true
+		f.at[c] = append(f.at[c], p)
+	}
+	return f
 }
 
-// Find yields the credentials in a text, kind by kind. The text may be decoded
-// or the inside of a JSON document.
+// Find yields the credentials in a text in order. The text may be decoded or
+// the inside of a JSON document.
 func (f *Finder) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
-		for i := range f.patterns {
-			if !f.patterns[i].find(text, yield) {
-				return
+		for i, c := range text {
+			if !f.anchors[c] {
+				continue
+			}
+			for _, p := range f.at[c] {
+				m, ok := p.match(text, i-p.anchor)
+				if ok && !yield(m) {
+					return
+				}
 			}
 		}
 	}
 }
 
-func (p *pattern) find(text []byte, yield func(Match) bool) bool {
-	for at := 0; ; {
-		i := bytes.Index(text[at:], p.literal)
-		if i < 0 {
-			return true
-		}
-		i += at
-		at = i + len(p.literal)
-		from, to, ok := p.shape(text, i, at)
-		if ok && !placeholder(text[from:to]) && !yield(Match{p.kind, from, to}) {
-			return false
-		}
+func (p *pattern) match(text []byte, i int) (Match, bool) {
+	if i < 0 || len(text)-i < len(p.literal) || string(text[i:i+len(p.literal)]) != p.literal {
+		return Match{}, false
 	}
+	from, to, ok := p.shape(text, i, i+len(p.literal))
+	return Match{p.kind, from, to}, ok && !placeholder(text[from:to])
 }
 
 // Mask replaces the credentials in a text by stars.
 func (f *Finder) Mask(text string) string {
-	var masked []byte
-	for m := range f.Find([]byte(text)) {
-		if masked == nil {
-			masked = []byte(text)
-		}
+	found := slices.Collect(f.Find([]byte(text)))
+	if found == nil {
+		return text
+	}
+	masked := []byte(text)
+	for _, m := range found {
 		for i := m.From; i < m.To; i++ {
 			masked[i] = '*'
 		}
-	}
-	if masked == nil {
-		return text
 	}
 	return string(masked)
 }
@@ -143,35 +154,41 @@ func openAIKey(text []byte, i, j int) (from, to int, ok bool) {
 // privateKey is the head of a PEM block with the beginning of a key behind it.
 // Programs that look for the head alone are no key.
 func privateKey(text []byte, i, j int) (from, to int, ok bool) {
-	head := []byte("-----BEGIN ")
-	from = bytes.LastIndex(text[max(0, i-40):i], head)
-	if from < 0 {
+	const tail = "PRIVATE KEY-----"
+	end := bytes.Index(text[j:min(len(text), j+32)], []byte(tail))
+	if end < 0 {
 		return i, j, false
 	}
-	from += max(0, i-40)
-	to = j
+	end += j + len(tail)
+	to = end
 	for to < len(text) && (text[to] == '\\' || text[to] == '\n' || text[to] == '\r' || text[to] == ' ') {
 		if text[to] == '\\' {
 			to++ // the letter of \n
 		}
 		to++
 	}
-	body := to
+	body := min(to, len(text))
+	to = body
 	for to < len(text) && (isAlnum(text[to]) || text[to] == '+' || text[to] == '/' || text[to] == '=') {
 		to++
 	}
-	return from, min(to, len(text)), body > j && to-body >= 6
+	return i, to, body > end && to-body >= 6
 }
 
 // bearer is the value of an Authorization header.
 func bearer(text []byte, i, j int) (from, to int, ok bool) {
 	const least = 16
-	to = j
+	near := bytes.ToLower(text[j:min(len(text), j+24)])
+	at := bytes.Index(near, []byte("bearer "))
+	if at < 0 {
+		return i, j, false
+	}
+	from = j + at + len("bearer ")
+	to = from
 	for to < len(text) && (isDashed(text[to]) || bytes.IndexByte([]byte("._~+/="), text[to]) >= 0) {
 		to++
 	}
-	before := bytes.ToLower(text[max(0, i-32):i])
-	return j, to, to-j >= least && bytes.Contains(before, []byte("authorization")) && i > 0 && (text[i-1] == 'B' || text[i-1] == 'b')
+	return from, to, to-from >= least
 }
 
 // placeholder reports whether a credential is one of a manual.
