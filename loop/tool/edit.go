@@ -72,6 +72,8 @@ type replacement struct{ OldText, NewText string }
 const maxEdited = 64 << 20
 
 func (w *workdir) edit(args editArguments) (loop.Result, error) {
+	changing.Lock()
+	defer changing.Unlock()
 	old, err := w.load(args.Path)
 	if err != nil {
 		return loop.Result{}, err

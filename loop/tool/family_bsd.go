@@ -11,7 +11,7 @@ import (
 // adopt does nothing: only Linux hands orphans to whom it is told.
 func adopt() {}
 
-// awaitExit returns at once; the process is waited for when its status is read.
+// awaitExit waits for the end of a process and reaps it; its status is kept.
 func awaitExit(cmd *exec.Cmd) { _ = cmd.Wait() }
 
 // family is a process and its group.

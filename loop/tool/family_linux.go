@@ -69,7 +69,10 @@ func (f *family) signal(s syscall.Signal) {
 // end makes sure that nobody is left; those who are get a moment to end by
 // themselves.
 func (f *family) end(patience time.Duration) {
-	if patience > 0 && f.look() {
+	if !f.look() {
+		return
+	}
+	if patience > 0 {
 		f.signal(terminate)
 		f.gone(patience)
 	}

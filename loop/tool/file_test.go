@@ -2,11 +2,14 @@ package tool
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -252,6 +255,32 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// Edits of one file that run at once do not undo each other.
+func TestEditsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var old, want strings.Builder
+	for i := range 16 {
+		fmt.Fprintf(&old, "line %02d\n", i)
+		fmt.Fprintf(&want, "LINE %02d\n", i)
+	}
+	writeFile(t, dir, "f", old.String())
+	var wait sync.WaitGroup
+	for i := range 16 {
+		edit := builtIn(t, "edit", Options{Dir: dir})
+		wait.Go(func() {
+			args := fmt.Sprintf(`{"path":"f","edits":[{"oldText":"line %02d","newText":"LINE %02d"}]}`, i, i)
+			if _, err := edit.Run(t.Context(), transcript.Call{Arguments: json.RawMessage(args)}, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	got, err := os.ReadFile(filepath.Join(dir, "f"))
+	if diff := cmp.Diff(want.String(), string(got)); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
 func TestLs(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b.txt", "a/x", ".hidden", "B"} {
@@ -308,6 +337,22 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s was taken", pattern)
 		}
 	}
+}
+
+// A pattern never panics, and one without special characters matches itself.
+func FuzzGlob(f *testing.F) {
+	for _, pattern := range []string{"**/*.go", "{a,b{c,d}}", "[!a-z]\\*", "a/**", "[]", "}"} {
+		f.Add(pattern)
+	}
+	f.Fuzz(func(t *testing.T, pattern string) {
+		g, err := compileGlob(pattern)
+		if err != nil || strings.ContainsAny(pattern, `*?[]{},\\`) || strings.HasPrefix(pattern, "./") || !utf8.ValidString(pattern) {
+			return
+		}
+		if !g.match(pattern) || g.match(pattern+"x") {
+			t.Errorf("%q", pattern)
+		}
+	})
 }
 
 func TestGrep(t *testing.T) {

@@ -44,6 +44,7 @@ type Server struct {
 	session *mcp.ClientSession
 	raw     *recorder
 	process *serverProcess // nil over HTTP
+	hangUp  func()         // over HTTP: closes what connections are left
 
 	mu       sync.Mutex
 	changed  bool
@@ -281,6 +282,9 @@ func (s *Server) Close() error {
 	if s.process != nil {
 		// Whether it parted in peace is of no interest: it is gone.
 		return s.process.Close()
+	}
+	if s.hangUp != nil {
+		s.hangUp()
 	}
 	if err != nil {
 		return s.failure("close", err)

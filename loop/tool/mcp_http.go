@@ -28,8 +28,10 @@ func (s *Server) http() (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
+	base := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
+	s.hangUp = base.CloseIdleConnections
 	client := &http.Client{
-		Transport: &requester{host: address.Host, headers: headers, raw: s.raw, base: http.DefaultTransport},
+		Transport: &requester{host: address.Host, headers: headers, raw: s.raw, base: base},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if r.URL.Host != address.Host || r.URL.Scheme != address.Scheme || len(via) >= 10 {
 				return fmt.Errorf("redirected to %s; write the server's own address", r.URL.Redacted())

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -407,6 +408,45 @@ func TestServerDiesInACall(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "MCP server all") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// FAULTS 43: a server that does not answer makes an error of the call.
+func TestFault43ServerHangs(t *testing.T) {
+	release := make(chan struct{})
+	url := server(t, func(s *mcp.Server) {
+		addTool(s, "hang", `{"type":"object"}`, func(json.RawMessage) *mcp.CallToolResult {
+			<-release
+			return &mcp.CallToolResult{}
+		})
+	})
+	s := connect(t, ServerConfig{Name: "own", URL: url}, Options{Dir: t.TempDir(), Timeout: 50 * time.Millisecond})
+	t.Cleanup(func() { close(release) })
+	if _, err := try(t, s.Tools()[0], map[string]any{}); err == nil || !strings.Contains(err.Error(), "timed out after 50ms") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The messages of a stream are found wherever it is cut.
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte("event: message\ndata: {\"id\":1}\n\n: ping\ndata:a\r\ndata: b\r\n\r\ndata: rest"), 3)
+	f.Fuzz(func(t *testing.T, stream []byte, step int) {
+		if step < 1 {
+			return
+		}
+		var whole, parts []string
+		a := events{emit: func(m []byte) { whole = append(whole, string(m)) }}
+		b := events{emit: func(m []byte) { parts = append(parts, string(m)) }}
+		_, _ = a.Write(stream)
+		for part := range slices.Chunk(stream, step) {
+			_, _ = b.Write(part)
+		}
+		if !slices.Equal(whole, parts) {
+			t.Errorf("%q and %q", whole, parts)
+		}
+		r := newRecorder()
+		r.sent(stream)
+		r.received(stream)
+	})
 }
 
 func TestDeclaredName(t *testing.T) {

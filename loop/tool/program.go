@@ -82,7 +82,7 @@ func (p *Program) run(ctx context.Context, o Options, known []string, call trans
 	stderr := &capture{max: o.MaxOutput / 4}
 	run := process{
 		argv: argv, dir: o.Dir, env: o.environment(), timeout: o.Timeout,
-		stdin: append(slices.Clone(call.Arguments), '\n'), stdout: stdout, stderr: stderr,
+		stdin: append(compacted(call.Arguments), '\n'), stdout: stdout, stderr: stderr,
 	}
 	e, err := run.run(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/replay/schema"
@@ -18,6 +19,10 @@ import (
 )
 
 var update = flag.Bool("update", false, "write golden files")
+
+// TestMain holds that no test leaves a goroutine: what a call or a server had
+// running has ended with it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestDeclarations compares what the model is told of each built-in.
 func TestDeclarations(t *testing.T) {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -42,6 +44,8 @@ func write(o Options) loop.Tool {
 				return loop.Result{}, err
 			}
 			defer w.close()
+			changing.Lock()
+			defer changing.Unlock()
 			if err := w.write(args.Path, args.Content); err != nil {
 				return loop.Result{}, err
 			}
@@ -49,6 +53,11 @@ func write(o Options) loop.Tool {
 		},
 	}
 }
+
+// changing lets one change of a file end before the next one begins. The calls
+// of a batch run at once, and of two edits of one file that both read it first,
+// the later one would undo the other.
+var changing sync.Mutex
 
 // write makes content the content of a file.
 func (w *workdir) write(path, content string) error {
@@ -80,7 +89,7 @@ func (w *workdir) write(path, content string) error {
 // replace writes beside the file and renames, so that a full disk or a crash
 // leaves the old content.
 func (w *workdir) replace(name, content string, mode fs.FileMode) error {
-	beside := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.tmp", filepath.Base(name), os.Getpid()))
+	beside := filepath.Join(filepath.Dir(name), "."+rand.Text()+".tmp")
 	f, err := w.root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
