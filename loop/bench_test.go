@@ -39,7 +39,7 @@ func benchmarkLoop(b *testing.B, turns, calls int, transcriptOn bool) {
 		c := loop.Config{
 			Model:    &turnsModel{turns: turns, calls: calls},
 			ModelRef: replay.ModelRef{Provider: "bench", ID: "bench"},
-			Tools:    []loop.Tool{echoTool()},
+			Tools:    benchTools(),
 			Emit: func(e loop.Event) error {
 				line = loop.AppendEvent(line[:0], &e)
 				size += len(line)
@@ -67,6 +67,18 @@ func benchmarkLoop(b *testing.B, turns, calls int, transcriptOn bool) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*turns), "ns/turn")
+}
+
+// benchTools are eight tools, as a coding agent has.
+func benchTools() []loop.Tool {
+	tools := make([]loop.Tool, 8)
+	for i := range tools {
+		tools[i] = echoTool()
+		if i > 0 {
+			tools[i].Name += strconv.Itoa(i)
+		}
+	}
+	return tools
 }
 
 func echoTool() loop.Tool {

@@ -22,7 +22,8 @@ const errNotAsked = "the request was not sent"
 // says that the model could not be asked; an answer that broke off keeps what
 // had arrived, as a failed message.
 func (r *run) answer(ctx context.Context, req replay.Request, rec *requestRecord) (*transcript.Message, error) {
-	a := &partialAnswer{r: r, req: req, began: r.now().UnixMilli()}
+	a := &r.streaming
+	*a = partialAnswer{r: r, req: req, began: r.now().UnixMilli(), text: a.text[:0]}
 	r.noteRequest(req, rec)
 	var err error
 	if !r.broken() {
@@ -86,7 +87,7 @@ func (a *partialAnswer) start() {
 }
 
 func (a *partialAnswer) reset() {
-	a.text = nil
+	a.text = a.text[:0]
 	a.partial = transcript.Message{
 		Role: transcript.Assistant, Provider: a.req.Model.Provider, Model: a.req.Model.ID,
 		StopReason: transcript.StopPending, Usage: new(transcript.Usage), Timestamp: a.began,

@@ -75,6 +75,8 @@ type run struct {
 	cause    string
 	pending  batch // what a queue gave and the next turn writes
 
+	streaming partialAnswer // of the turn under way; its memory serves all turns
+
 	mu       sync.Mutex // serialises Append, the fold, and Emit
 	abort    context.CancelCauseFunc
 	emitErr  error // of Emit; nothing is emitted after it

@@ -93,7 +93,7 @@ func (s *State) push(n node) {
 	if s.lean {
 		n.slim()
 	}
-	s.path = append(s.path, n)
+	s.path = push(s.path, n)
 	switch n.kind {
 	case messageNode:
 		s.ctx.add(&n, s.lean)

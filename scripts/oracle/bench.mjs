@@ -12,11 +12,11 @@ const { runAgentLoop } = await import(pathToFileURL(join(modules, "@earendil-wor
 const zeroCost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 const zeroUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: zeroCost };
 const model = { id: "bench", name: "bench", api: "bench", provider: "bench", baseUrl: "", reasoning: false, input: ["text"], cost: zeroCost, contextWindow: 1e6, maxTokens: 1e4 };
-const echo = {
-	name: "echo", label: "echo", description: "Gives back its text.",
+const tools = Array.from({ length: 8 }, (_, i) => ({
+	name: i === 0 ? "echo" : `echo${i}`, label: "echo", description: "Gives back its text.",
 	parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
 	execute: async () => ({ content: [{ type: "text", text: "ok" }], details: {} }),
-};
+}));
 
 function answers() {
 	let turn = 0;
@@ -66,7 +66,7 @@ async function round() {
 	};
 	const prompt = { role: "user", content: [{ type: "text", text: "go" }], timestamp: Date.now() };
 	const began = process.hrtime.bigint();
-	await runAgentLoop([prompt], { messages: [], tools: [echo] }, config, (event) => { size += render(event).length; }, undefined, answers());
+	await runAgentLoop([prompt], { messages: [], tools }, config, (event) => { size += render(event).length; }, undefined, answers());
 	return Number(process.hrtime.bigint() - began) / turns;
 }
 
