@@ -14,20 +14,16 @@ import (
 // changes a value: what it returns is the value itself or a new one.
 type converter struct {
 	changed bool
-	steps   int
-	nested  int // schemas entered for one and the same value: a $ref may lead in a circle
+	work    *work // what is not converted when it is used up is validated as it is
+	nested  int   // schemas entered for one and the same value
 }
 
-// maxSteps bounds the work on schemas whose alternatives multiply; what is not
-// converted by then is validated as it is.
-const (
-	maxSteps  = 100_000
-	maxNested = 100
-)
+// maxNested ends the circle in which a $ref may lead.
+const maxNested = 100
 
 func (c *converter) convert(v *value, s *jsonschema.Schema) *value {
-	c.steps++
-	if s == nil || s.Bool != nil || c.steps > maxSteps || c.nested > maxNested {
+	c.work.left--
+	if s == nil || s.Bool != nil || c.work.left < 0 || c.nested > maxNested {
 		return v
 	}
 	c.nested++
@@ -48,7 +44,7 @@ func (c *converter) convert(v *value, s *jsonschema.Schema) *value {
 	v = c.alternative(v, s.AnyOf)
 	v = c.alternative(v, s.OneOf)
 	if s.If != nil {
-		if accepts(s.If, v) {
+		if c.accepts(s.If, v) {
 			v = c.convert(v, s.Then)
 		} else {
 			v = c.convert(v, s.Else)
@@ -73,7 +69,9 @@ func (c *converter) children(v *value, s *jsonschema.Schema) *value {
 	}
 }
 
-func accepts(s *jsonschema.Schema, v *value) bool { return s.Validate(v.any()) == nil }
+func (c *converter) accepts(s *jsonschema.Schema, v *value) bool {
+	return c.work.spend(v, s) && s.Validate(v.any()) == nil
+}
 
 // member replaces a value by the const or enum member that reads the same.
 func (c *converter) member(v *value, s *jsonschema.Schema) *value {
@@ -90,7 +88,7 @@ func (c *converter) member(v *value, s *jsonschema.Schema) *value {
 		return v
 	}
 	only := jsonschema.Schema{DraftVersion: s.DraftVersion, Const: s.Const, Enum: s.Enum}
-	if accepts(&only, v) {
+	if c.accepts(&only, v) {
 		return v
 	}
 	for _, m := range members {
@@ -138,7 +136,7 @@ func (c *converter) scalar(v *value, s *jsonschema.Schema) *value {
 		return v
 	}
 	types := s.Types.ToStrings()
-	if accepts(&jsonschema.Schema{DraftVersion: s.DraftVersion, Types: s.Types}, v) {
+	if c.accepts(&jsonschema.Schema{DraftVersion: s.DraftVersion, Types: s.Types}, v) {
 		return v
 	}
 	for _, as := range []string{"integer", "number", "boolean", "null", "string"} {
@@ -194,13 +192,12 @@ func (c *converter) wrap(v *value, s *jsonschema.Schema) *value {
 	if _, older := s.Items.([]*jsonschema.Schema); tuple || older {
 		return v
 	}
-	if accepts(&jsonschema.Schema{DraftVersion: s.DraftVersion, Types: s.Types}, v) || encodedList(v) {
+	if c.accepts(&jsonschema.Schema{DraftVersion: s.DraftVersion, Types: s.Types}, v) || encodedList(v) {
 		return v
 	}
-	trial := converter{steps: c.steps, nested: c.nested}
+	trial := converter{work: c.work, nested: c.nested}
 	list := trial.items(&value{kind: array, items: []*value{v}}, s)
-	c.steps = trial.steps
-	if !accepts(s, list) {
+	if !c.accepts(s, list) {
 		return v
 	}
 	c.changed = true
@@ -215,14 +212,13 @@ func encodedList(v *value) bool {
 // alternative keeps a value that some branch accepts, else takes the first
 // branch that accepts what it makes of it.
 func (c *converter) alternative(v *value, branches []*jsonschema.Schema) *value {
-	if slices.ContainsFunc(branches, func(b *jsonschema.Schema) bool { return accepts(b, v) }) {
+	if slices.ContainsFunc(branches, func(b *jsonschema.Schema) bool { return c.accepts(b, v) }) {
 		return v
 	}
 	for _, b := range branches {
-		trial := converter{steps: c.steps, nested: c.nested}
+		trial := converter{work: c.work, nested: c.nested}
 		to := trial.convert(v, b)
-		c.steps = trial.steps
-		if trial.changed && accepts(b, to) {
+		if trial.changed && c.accepts(b, to) {
 			c.changed = true
 			return to
 		}
@@ -238,7 +234,7 @@ func (c *converter) members(v *value, s *jsonschema.Schema) *value {
 	for _, m := range v.members {
 		to := m.value
 		property, known := s.Properties[m.key]
-		if known && to.kind == null && !slices.Contains(s.Required, m.key) && !accepts(property, to) {
+		if known && to.kind == null && !slices.Contains(s.Required, m.key) && !c.accepts(property, to) {
 			c.changed, same = true, false
 			continue
 		}

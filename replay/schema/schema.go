@@ -127,7 +127,7 @@ func (s *Schema) Convert(args json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if err = s.check(v); err != nil {
-		c := converter{}
+		c := converter{work: allowance(v)}
 		v = c.convert(v, s.compiled)
 		if !c.changed {
 			return nil, err
@@ -156,6 +156,9 @@ func read(args json.RawMessage) (*value, error) {
 }
 
 func (s *Schema) check(v *value) error {
+	if !allowance(v).spend(v, s.compiled) {
+		return &ValidationError{Problems: []Problem{{Path: "root", Message: "nested too deep for the alternatives of the schema"}}}
+	}
 	err := s.compiled.Validate(v.any())
 	if err == nil {
 		return nil

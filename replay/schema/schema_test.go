@@ -132,6 +132,38 @@ func TestDeepArguments(t *testing.T) {
 	}
 }
 
+// Alternatives that double at each level end with a refusal, not never.
+func TestAlternativesThatMultiply(t *testing.T) {
+	s, err := Compile(json.RawMessage(`{"anyOf": [
+		{"properties": {"n": {"$ref": "#"}}, "required": ["x"]},
+		{"properties": {"n": {"$ref": "#"}, "i": {"type": "integer"}}}
+	]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := func(n int) json.RawMessage {
+		return json.RawMessage(strings.Repeat(`{"i":"1","n":`, n) + `{"i":"1"}` + strings.Repeat(`}`, n))
+	}
+	got, err := s.Convert(deep(3))
+	if want := strings.Repeat(`{"i":1,"n":`, 3) + `{"i":1}}}}`; string(got) != want || err != nil {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	if _, err := s.Convert(deep(60)); err == nil || !strings.Contains(err.Error(), "nested too deep") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestManyValues(t *testing.T) {
+	s, err := Compile(json.RawMessage(`{"items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := json.RawMessage(`[` + strings.Repeat(`1,`, 500_000) + `1]`)
+	if got, err := s.Convert(args); err != nil || len(got) != len(args) {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+}
+
 func TestErrorIsBounded(t *testing.T) {
 	s, err := Compile(json.RawMessage(`{"items": {"type": "integer"}}`))
 	if err != nil {

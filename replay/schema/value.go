@@ -281,6 +281,18 @@ func (v *value) child(name string) *value {
 	return nil
 }
 
+// size is the number of values in v.
+func (v *value) size() int {
+	n := 1
+	for _, item := range v.items {
+		n += item.size()
+	}
+	for _, m := range v.members {
+		n += m.value.size()
+	}
+	return n
+}
+
 // oversized returns the path of the first number that is too large to compute
 // with; nil if there is none.
 func (v *value) oversized(path []string) []string {
