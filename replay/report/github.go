@@ -4,19 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"html"
 	"io"
-	"strings"
 
+	"github.com/turnlog/turnlog/replay/report/workflow"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
-// Limits of GitHub Actions for one step: annotations of each kind (more are
-// dropped unsaid), and bytes of the step summary (more fails the upload).
 const (
-	maxAnnotations  = 10
-	maxSummaryBytes = 1 << 20
-	maxSummaryRows  = 1000 // of each severity; what is beyond is counted
+	maxAnnotations = workflow.MaxAnnotations
+	maxSummaryRows = 1000 // of each severity; what is beyond is counted
 )
 
 // github writes workflow commands, which become annotations beside the lines
@@ -44,7 +40,7 @@ func (g *github) File(f File) error {
 func (g *github) Close(t Totals) error {
 	room := maxAnnotations
 	for _, f := range g.files[:min(len(g.files), maxAnnotations)] {
-		g.annotate("error", f.File, 0, 0, "cannot check", f.Err.Error())
+		g.annotate(workflow.Error, f.File, 0, 0, "cannot check", f.Err.Error())
 		room--
 	}
 	left := max(0, len(g.files)-maxAnnotations)
@@ -69,7 +65,7 @@ func (g *github) Close(t Totals) error {
 	}
 	room = g.meta.Room
 	if room == 0 {
-		room = maxSummaryBytes
+		room = workflow.MaxSummaryBytes
 	}
 	_, err := g.meta.StepSummary.Write(g.summary(t, room))
 	return err
@@ -78,27 +74,16 @@ func (g *github) Close(t Totals) error {
 // annotation is GitHub's word for a severity.
 func annotation(s verify.Severity) string {
 	if s == verify.Note {
-		return "notice"
+		return workflow.Notice
 	}
 	return string(s)
 }
 
-// annotate writes one workflow command. Values are escaped as in GitHub's own
-// toolkit (actions/toolkit, packages/core/src/command.ts).
+// annotate writes one workflow command.
 func (g *github) annotate(kind, file string, line, column int, title, message string) {
-	fmt.Fprintf(g.w, "::%s file=%s", kind, property(Printable(file)))
-	if line > 0 {
-		fmt.Fprintf(g.w, ",line=%d,col=%d", line, max(column, 1))
-	}
-	fmt.Fprintf(g.w, ",title=%s::%s\n", property(title), data(Printable(message)))
-}
-
-func data(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
-}
-
-func property(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+	fmt.Fprintln(g.w, workflow.Annotation{
+		Kind: kind, File: Printable(file), Line: line, Column: column, Title: title, Message: Printable(message),
+	})
 }
 
 // summary is the Markdown of a step, at most room bytes. Rows that do not fit
@@ -144,17 +129,5 @@ func summaryRow(f *verify.Finding) string {
 	return fmt.Sprintf("| %s | %s | %s | `%s` |\n", f.Severity, cell(place), cell(shorten(f.Message, 400)), f.Rule)
 }
 
-// cell makes text inert in a Markdown table: no markup, no mentions, no
-// links, no row ends.
-func cell(s string) string {
-	s = html.EscapeString(Printable(s))
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune("|*_`[]()~@\\!:", r) {
-			fmt.Fprintf(&b, "&#%d;", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// cell makes text inert in a Markdown table.
+func cell(s string) string { return workflow.Cell(Printable(s)) }

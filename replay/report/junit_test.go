@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/turnlog/turnlog/replay/report/junit"
 )
 
 // junit2json reads reports for dashboards: what it sees is what they show.
@@ -59,7 +61,7 @@ console.log(JSON.stringify(await parse(xml)));`)
 func TestJUnitControlCharacters(t *testing.T) {
 	out := render(t, "junit", meta(), files())
 	var suites struct {
-		Suites []junitSuite `xml:"testsuite"`
+		Suites []junit.Suite `xml:"testsuite"`
 	}
 	if err := xml.Unmarshal(out, &suites); err != nil {
 		t.Fatal(err)
