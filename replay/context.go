@@ -26,7 +26,6 @@ type context struct {
 	prompt   Prompt
 	wire     *wire     // projection so far, made on demand
 	lean     *leanWire // the same in a lean state
-
 }
 
 type place struct {

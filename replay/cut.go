@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -117,10 +118,8 @@ func (t *Tree) resolveEntry(c Cut, end int, named bool) (int, error) {
 		return 0, &CutError{Cut: c, Msg: "no entry has this id"}
 	}
 	if named {
-		for _, at := range t.Path(end) {
-			if at == i {
-				return i, nil
-			}
+		if slices.Contains(t.Path(end), i) {
+			return i, nil
 		}
 		return 0, &CutError{Cut: c, Msg: "the entry is not on the path to the leaf"}
 	}

@@ -34,7 +34,8 @@ func main() {
 		os.Exit(2)
 	}
 	w := bufio.NewWriterSize(os.Stdout, 1<<20)
-	if err := write(w, n, *seed); err == nil {
+	err = write(w, n, *seed)
+	if err == nil {
 		err = w.Flush()
 	}
 	if err != nil {
