@@ -187,6 +187,7 @@ func (e *engine) answer(m *transcript.Message) {
 	if a.Call != nil {
 		a.CallAt = a.Call.Line
 	}
+	e.file.Durations = e.file.Durations || a.Message.HasDuration
 	e.each(e.hooks.answer, func(ch *Checker) { ch.Answer(&e.pass, &a) })
 	if a.Call != nil && a.Kind != Again {
 		if a.Ran() {

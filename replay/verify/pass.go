@@ -17,6 +17,7 @@ type File struct {
 	Lines       int
 	Declares    bool // some message or checkpoint declares tools
 	Checkpoints bool // some compaction states the tools
+	Durations   bool // some result says how long its tool ran
 	Slice       bool // see Options
 	Finished    bool // see Options
 

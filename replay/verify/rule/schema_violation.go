@@ -51,7 +51,14 @@ func schemaViolation() verify.Rule {
 }
 
 // schemas are the compiled parameters of the tools of a file, by declaration.
-type schemas map[declarationKey]*schema.Schema
+type schemas map[declarationKey]parameters
+
+// parameters are what a declaration says of its arguments.
+type parameters struct {
+	plain *plainSchema
+	full  *schema.Schema // nil until it is needed
+	bad   bool           // it does not compile, so nothing can be said
+}
 
 type declarationKey struct {
 	name string
@@ -66,17 +73,25 @@ func (s schemas) violation(c *verify.Call) string {
 		return ""
 	}
 	key := declarationKey{c.Tool.Name, c.Tool.Line}
-	compiled, ok := s[key]
+	declared, ok := s[key]
 	if !ok {
-		// A schema that does not compile stands for nil: nothing can be said.
-		compiled, _ = schema.Compile(c.Tool.Parameters)
-		s[key] = compiled
+		declared.plain = newPlainSchema(c.Tool.Parameters)
+		s[key] = declared
 	}
-	if compiled == nil {
+	if declared.plain.accepts(args) {
+		return ""
+	}
+	if declared.full == nil && !declared.bad {
+		var err error
+		declared.full, err = schema.Compile(c.Tool.Parameters)
+		declared.bad = err != nil
+		s[key] = declared
+	}
+	if declared.bad {
 		return ""
 	}
 	var invalid *schema.ValidationError
-	if err := compiled.Validate(json.RawMessage(args)); errors.As(err, &invalid) {
+	if err := declared.full.Validate(json.RawMessage(args)); errors.As(err, &invalid) {
 		return invalid.Error()
 	}
 	return ""

@@ -1,0 +1,63 @@
+package rule
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/turnlog/turnlog/replay/schema"
+)
+
+// TestPlainSchema compares the quick look with the validator: what it accepts
+// must be valid. That it accepts what most calls look like is checked as well,
+// or it would be of no use.
+func TestPlainSchema(t *testing.T) {
+	const document = `{"type":"object","description":"d","properties":{"path":{"type":"string","description":"d"},"n":{"type":"integer"},
+		"x":{"type":"number"},"flag":{"type":"boolean"},"list":{"type":"array"},"map":{"type":"object"},"any":{},"kind":{"enum":["a"]}},"required":["path"]}`
+	plain := newPlainSchema(json.RawMessage(document))
+	if plain == nil || !plain.accepts([]byte(`{ "path" : "a\"}b", "n":-3, "x":7 , "flag":true, "list":[{"a":"]"}], "map":{"}":[]}, "any":null, "more":1}`)) {
+		t.Fatal("a plain call is not accepted")
+	}
+	validators := map[string]*schema.Schema{}
+	rapid.Check(t, func(rt *rapid.T) {
+		closed := rapid.SampledFrom([]string{"", `,"additionalProperties":false`, `,"additionalProperties":true`}).Draw(rt, "closed")
+		text := document[:len(document)-1] + closed + "}"
+		if validators[text] == nil {
+			compiled, err := schema.Compile(json.RawMessage(text))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			validators[text] = compiled
+		}
+		args := "{"
+		for i := range rapid.IntRange(0, 4).Draw(rt, "members") {
+			if i > 0 {
+				args += ","
+			}
+			key := rapid.SampledFrom([]string{"path", "n", "x", "flag", "list", "map", "any", "kind", "other", "p\\u0061th"}).Draw(rt, "key")
+			value := rapid.SampledFrom([]string{`"a"`, "1", "1.0", "-2", "1e2", "true", "null", "[1]", `{"a":1}`, `"a\\\""`, " 3 "}).Draw(rt, "value")
+			args += fmt.Sprintf(`"%s":%s`, key, value)
+		}
+		args += "}"
+		if newPlainSchema(json.RawMessage(text)).accepts([]byte(args)) {
+			if err := validators[text].Validate(json.RawMessage(args)); err != nil {
+				rt.Fatalf("%s is accepted: %v", args, err)
+			}
+		}
+	})
+	for _, document := range []string{`{"type":"object","minProperties":1}`, `{"$ref":"#/x"}`, `{"type":["object"]}`, `true`, `{"properties":{"a":true}}`} {
+		if newPlainSchema(json.RawMessage(document)) != nil {
+			t.Errorf("%s counts as plain", document)
+		}
+	}
+}
+
+func FuzzPlainSchema(f *testing.F) {
+	f.Add([]byte(`{"a":"b`))
+	f.Fuzz(func(_ *testing.T, args []byte) {
+		s := plainSchema{types: map[string]string{"a": "string"}}
+		s.accepts(args)
+	})
+}
