@@ -206,8 +206,12 @@ func (a *partialAnswer) message(ctx context.Context, err error) *transcript.Mess
 	}
 	m.Role = transcript.Assistant
 	m.ThinkingLevel = a.req.Thinking
-	if m.Provider == "" && m.Model == "" {
-		m.Provider, m.Model = a.req.Model.Provider, a.req.Model.ID
+	if asked := a.req.Model; asked != (replay.ModelRef{}) {
+		// The message says who was asked; who answered is another fact.
+		if m.Model != asked.ID {
+			m.ResponseModel = cmp.Or(m.ResponseModel, m.Model)
+		}
+		m.Provider, m.Model = asked.Provider, asked.ID
 	}
 	m.StopReason = cmp.Or(m.StopReason, transcript.StopEnd)
 	m.Timestamp = cmp.Or(m.Timestamp, a.began)

@@ -244,3 +244,22 @@ func TestModel(t *testing.T) {
 		}
 	}
 }
+
+// FuzzLoad: any file loads, and what it holds can be played.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(`{"type":"message","id":"a","message":{"role":"user","content":"hi"}}
+{"type":"message","id":"b","parentId":"a","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"t","arguments":{}}],"stopReason":"toolUse"}}
+{"type":"message","id":"c","parentId":"b","message":{"role":"toolResult","toolCallId":"c","toolName":"t","content":[]}}`))
+	f.Add([]byte(`{"type":"custom","id":"a","customType":"turnlog.run","data":{"resumed":true}}
+{"type":"message","id":"b","parentId":"a","message":{"role":"assistant","content":null,"stopReason":"error"}}
+{"type":"context_edit","id":"c","parentId":"b","targetId":"b","replacement":null}
+{"type":"custom","id":"d","parentId":"c","customType":"turnlog.turn","data":{"terminated":true}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		r, err := recorded.Load(transcript.Lines(bytes.NewReader(raw), transcript.Options{}))
+		if err != nil {
+			return
+		}
+		_, _ = r.Play(t.Context(), loop.Config{}, new(replay.State))
+		_ = r.Unused()
+	})
+}
