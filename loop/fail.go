@@ -58,6 +58,7 @@ func (r *run) fail(ctx context.Context, failure error) {
 		Content:      []transcript.Block{transcript.TextBlock("")},
 		Provider:     r.c.ModelRef.Provider,
 		Model:        r.c.ModelRef.ID,
+		Usage:        new(transcript.Usage),
 		StopReason:   reason,
 		ErrorMessage: failure.Error(),
 	}

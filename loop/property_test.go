@@ -75,7 +75,7 @@ func drawResponses(t *rapid.T) []scripted.Response {
 			content = append(content, object{
 				"type": "toolCall", "id": fmt.Sprint("c", id),
 				"name":      rapid.SampledFrom([]string{"good", "bad", "panics", "slow", "alone", "nobody"}).Draw(t, "tool"),
-				"arguments": rapid.SampledFrom([]any{object{}, object{"n": 1}, object{"n": "x"}}).Draw(t, "arguments"),
+				"arguments": rapid.SampledFrom([]any{object{}, object{"n": 1}, object{"n": "7"}, object{"n": "x"}}).Draw(t, "arguments"),
 			})
 		}
 		r := object{"content": content}
@@ -178,6 +178,7 @@ func TestRunProperties(t *testing.T) {
 				w.sets = append(w.sets, namesOf(current))
 			}},
 			ModelRef:     replay.ModelRef{Provider: "scripted", ID: "m"},
+			Params:       json.RawMessage(`{"stop": ["<end>", "&"]}`),
 			Tools:        tools,
 			Execution:    rapid.SampledFrom([]loop.Execution{loop.Parallel, loop.Sequential}).Draw(t, "execution"),
 			MaxParallel:  rapid.IntRange(0, 2).Draw(t, "maxParallel"),
