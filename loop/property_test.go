@@ -69,7 +69,7 @@ func drawResponses(t *rapid.T) []scripted.Response {
 	var raw []json.RawMessage
 	id := 0
 	for range rapid.IntRange(1, 6).Draw(t, "responses") {
-		content := []object{{"type": "text", "text": "a text"}}
+		content := []object{{"type": "text", "text": rapid.SampledFrom([]string{"a text", "<b> & \u2028 \"q\"", ""}).Draw(t, "text")}}
 		for range rapid.IntRange(0, 3).Draw(t, "calls") {
 			id++
 			content = append(content, object{
@@ -330,7 +330,7 @@ func (w *world) checkBalance(outcome loop.Outcome) {
 // checkTranscript: folding what was appended gives what the run had, request
 // by request, and each digest can be recomputed.
 func (w *world) checkTranscript(s *replay.State) {
-	var fold replay.State
+	var fold, read replay.State // of the entries, and of what a file of them says
 	parent := ""
 	intents := map[string]bool{}
 	for i := range w.entries {
@@ -354,11 +354,16 @@ func (w *world) checkTranscript(s *replay.State) {
 			if err := json.Unmarshal(e.Custom.Data, &r); err != nil {
 				w.t.Fatal(err)
 			}
-			if digest, n, ok := fold.RequestDigest(&r); !ok || digest != r.Digest || n != r.Messages {
+			if digest, n, ok := read.RequestDigest(&r); !ok || digest != r.Digest || n != r.Messages {
 				w.t.Fatalf("request %d: digest %s over %d messages, recomputed %s over %d", r.N, r.Digest, r.Messages, digest, n)
 			}
 		}
 		fold.Apply(e)
+		parsed, err := transcript.ParseEntry(transcript.AppendEntry(nil, e))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		read.Apply(&parsed)
 	}
 	if diff := cmp.Diff(s.Messages(), fold.Messages()); diff != "" {
 		w.t.Fatalf("the transcript folds to something else:\n%s", diff)

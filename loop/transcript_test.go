@@ -39,7 +39,10 @@ func TestTranscript(t *testing.T) {
 			`{"calls":[{"name":"last"}]}`),
 		ModelRef: replay.ModelRef{Provider: "p", ID: "m"}, Thinking: "low", Params: json.RawMessage(`{"seed": 7}`), MaxTokens: 100,
 		Tools: []loop.Tool{
-			tool("slow", func() loop.Result { <-gate; return loop.Result{Content: []transcript.Block{transcript.TextBlock("slow")}} }),
+			tool("slow", func() loop.Result {
+				<-gate
+				return loop.Result{Content: []transcript.Block{transcript.TextBlock("slow")}}
+			}),
 			tool("fast", func() loop.Result { return loop.Result{Content: []transcript.Block{transcript.TextBlock("fast")}} }),
 			tool("last", func() loop.Result { return loop.Result{Terminate: true} }),
 		},
