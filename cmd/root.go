@@ -22,6 +22,7 @@ func commands(s Streams) []*cobra.Command {
 		newRun(s, runRun),
 		newReplay(s, replayRun),
 		newVerify(s, verifyRun),
+		newDiff(s, diffRun),
 		newSchema(s, schemaRun),
 		newVersion(s, versionRun),
 		newCompletion(s, completionRun),

@@ -1,0 +1,126 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+
+	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/foreign"
+	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// side is one of two files. It stays open until the difference is written:
+// what differs is read again.
+type side struct {
+	file    *os.File // nil for standard input
+	history *diff.History
+}
+
+func (s *side) close() {
+	if s != nil && s.file != nil {
+		s.file.Close() // read only: nothing to lose
+	}
+}
+
+// open opens a file to read; what is not there is a mistake of the caller.
+func open(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usagef("%w", err)
+	case err != nil:
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(usagef("%s is a folder", name).hint("diff compares two files"), f.Close())
+	}
+	return f, nil
+}
+
+// readSide reads a file or standard input as a history. Regular files are not
+// kept in memory.
+func readSide(ctx context.Context, s Streams, name string, o diff.Options) (*side, error) {
+	r, at := s.Input(ctx), io.ReaderAt(nil)
+	out := &side{}
+	if name != "-" {
+		f, err := open(name)
+		if err != nil {
+			return nil, err
+		}
+		out.file, r = f, f
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			at = f
+		}
+	}
+	in := bufio.NewReaderSize(r, foreign.HeadSize)
+	head, err := in.Peek(foreign.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return out, fmt.Errorf("read %s: %w", name, err)
+	}
+	format, seen, err := foreign.Detect(head, "")
+	if err != nil {
+		return out, usagef("%w", err)
+	}
+	if format.Records == nil {
+		return out, usagef("%s: not a transcript that can be compared: it looks like %s", name, seen)
+	}
+	if !format.Seals {
+		at = nil // entries are made of its records, in memory only
+	}
+	lines := transcript.Lines(in, transcript.Options{Workers: runtime.GOMAXPROCS(0) / 2})
+	out.history, err = diff.Read(ctx, diff.Source{Name: name, Lines: entries(lines, format), At: at}, o)
+	return out, err
+}
+
+// diffAppended checks that the second file begins with the first.
+func diffAppended(ctx context.Context, o *diffOptions) error {
+	var readers [2]io.Reader
+	for i, name := range o.Files {
+		if name == "-" {
+			readers[i] = o.Input(ctx)
+			continue
+		}
+		f, err := open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close() // read only
+		readers[i] = f
+	}
+	ok, line, err := diff.Appended(ctx, readers[0], readers[1])
+	if err != nil {
+		return err
+	}
+	if err := showAppended(o, ok, line); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	if !ok {
+		return outcome(exitFound)
+	}
+	return nil
+}
+
+func showAppended(o *diffOptions, ok bool, line int) (err error) {
+	a, b := report.Printable(o.Files[0]), report.Printable(o.Files[1])
+	switch {
+	case o.Quiet:
+	case o.Format == "json":
+		err = writeJSON(o.Out, struct {
+			Version    int  `json:"version"`
+			AppendOnly bool `json:"appendOnly"`
+			Line       int  `json:"line,omitempty"` // of A that B does not have as it is
+		}{diff.JSONVersion, ok, line})
+	case ok:
+		_, err = fmt.Fprintf(o.Out, "%s begins with %s, byte for byte\n", b, a)
+	default:
+		_, err = fmt.Fprintf(o.Out, "%s does not begin with %s: they part in line %d\n", b, a, line)
+	}
+	return err
+}

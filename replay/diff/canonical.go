@@ -1,0 +1,96 @@
+package diff
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// digest identifies what an entry says. Half of SHA-256 is enough that no two
+// of the 2^32 entries of any file collide by chance or by intent.
+type digest [16]byte
+
+// scratch collects what a digest is made of.
+type scratch struct{ b []byte }
+
+func (s *scratch) sum(parts ...any) digest {
+	s.b = s.b[:0]
+	for _, p := range parts {
+		s.value(p)
+	}
+	h := sha256.Sum256(s.b)
+	if cap(s.b) > 4<<20 {
+		s.b = nil // one long message must not pin its size
+	}
+	return digest(h[:16])
+}
+
+// value appends decoded JSON in a form in which equal values, and only those,
+// have equal bytes: members sorted, every part with its length, numbers by
+// their value.
+func (s *scratch) value(v any) {
+	switch v := v.(type) {
+	case nil:
+		s.b = append(s.b, 'n')
+	case bool:
+		s.b = strconv.AppendBool(append(s.b, 'b'), v)
+	case string:
+		s.text('s', v)
+	case json.Number:
+		s.text('#', normal(v))
+	case []any:
+		s.b = binary.AppendUvarint(append(s.b, '['), uint64(len(v)))
+		for _, item := range v {
+			s.value(item)
+		}
+	case map[string]any:
+		s.b = binary.AppendUvarint(append(s.b, '{'), uint64(len(v)))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			s.text('k', name)
+			s.value(v[name])
+		}
+	case digest:
+		s.b = append(append(s.b, 'd'), v[:]...)
+	}
+}
+
+func (s *scratch) text(kind byte, text string) {
+	s.b = binary.AppendUvarint(append(s.b, kind), uint64(len(text)))
+	s.b = append(s.b, text...)
+}
+
+func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+
+// sameNumber reports whether two numbers have one value: 1, 1.0 and 10e-1 do.
+// Digits beyond what a float holds count.
+func sameNumber(a, b json.Number) bool { return a == b || normal(a) == normal(b) }
+
+// normal writes a number as digits without zeros at their ends and a power of
+// ten. The exponent is never expanded: 1e999999999 would take all memory.
+func normal(n json.Number) string {
+	s, sign := string(n), ""
+	if rest, ok := strings.CutPrefix(s, "-"); ok {
+		s, sign = rest, "-"
+	}
+	exp := int64(0)
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		e, err := strconv.ParseInt(s[i+1:], 10, 64)
+		if err != nil || e > 1<<60 || e < -1<<60 {
+			return string(n)
+		}
+		s, exp = s[:i], e
+	}
+	if whole, fraction, ok := strings.Cut(s, "."); ok {
+		s, exp = whole+fraction, exp-int64(len(fraction))
+	}
+	s = strings.TrimLeft(s, "0")
+	digits := strings.TrimRight(s, "0")
+	if digits == "" {
+		return "0"
+	}
+	return sign + digits + "e" + strconv.FormatInt(exp+int64(len(s)-len(digits)), 10)
+}

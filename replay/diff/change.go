@@ -1,0 +1,61 @@
+package diff
+
+// Category groups changes by what they are about.
+type Category string
+
+// The categories in the order of causes and effects: what a request goes out
+// with, what was asked, what the model did, what came of it.
+const (
+	Tools     Category = "tools"     // declarations that requests went out with
+	Prompt    Category = "prompt"    // system text and sections
+	Model     Category = "model"     // model, endpoint, thinking level, parameters
+	Input     Category = "input"     // messages of users and applications
+	Calls     Category = "calls"     // which tools were called
+	Arguments Category = "arguments" // of the calls that both sides made
+	Results   Category = "results"   // what tools returned
+	Stop      Category = "stop"      // stop reasons and errors
+	Texts     Category = "texts"     // what the model said on the way
+	Answer    Category = "answer"    // the last thing it said
+	Entries   Category = "entries"   // compactions, edits, summaries, entries of extensions
+	Usage     Category = "usage"     // tokens and cost
+	Lines     Category = "lines"     // damaged lines
+)
+
+// Categories lists all of them in that order.
+func Categories() []Category {
+	return []Category{Tools, Prompt, Model, Input, Calls, Arguments, Results, Stop, Texts, Answer, Entries, Usage, Lines}
+}
+
+// Kind says what became of the subject of a change between a and b.
+type Kind string
+
+// The kinds of changes.
+const (
+	Added   Kind = "added"   // only b has it
+	Removed Kind = "removed" // only a has it
+	Changed Kind = "changed"
+	Moved   Kind = "moved" // the same, in another place
+)
+
+// Change is one difference.
+type Change struct {
+	Category Category `json:"category"`
+	Kind     Kind     `json:"kind"`
+	Subject  string   `json:"subject"`        // the tool, section, parameter or kind of message
+	Path     string   `json:"path,omitempty"` // within the subject, as JSONPath; "" is all of it
+	PlaceA   Place    `json:"a"`
+	PlaceB   Place    `json:"b"`
+	UntilA   int      `json:"untilTurnA,omitempty"` // last turn to which it applies, for what requests went out with
+	UntilB   int      `json:"untilTurnB,omitempty"`
+	A        any      `json:"valueA,omitempty"` // decoded JSON; absent if the side does not have it
+	B        any      `json:"valueB,omitempty"`
+}
+
+// Place is where a change stands in one history. The zero Place is nowhere.
+type Place struct {
+	Line    int `json:"line,omitempty"` // of the file
+	Turn    int `json:"turn,omitempty"` // request of the path, from 1
+	Message int `json:"message,omitempty"`
+}
+
+func place(s *step) Place { return Place{Line: s.spot.line, Turn: s.turn, Message: s.number} }

@@ -1,0 +1,192 @@
+package diff
+
+import (
+	"context"
+	"slices"
+
+	"github.com/turnlog/turnlog/replay"
+)
+
+// Mode says how much is compared.
+type Mode string
+
+// The modes.
+const (
+	Full      Mode = "full"
+	OnlyCalls Mode = "calls" // the sequence of tool calls, see [CompareCalls]
+	OnlyTools Mode = "tools" // the declarations that requests went out with
+)
+
+// Modes lists the modes.
+func Modes() []Mode { return []Mode{Full, OnlyCalls, OnlyTools} }
+
+// Options of a comparison. The zero value compares everything but nothing of
+// it is left out, so volatile members make every pair of runs differ: set
+// Ignore to [Volatile] unless they are meant to count.
+type Options struct {
+	Mode   Mode       // "" is Full
+	Ignore []string   // members that are not compared
+	Leaf   string     // entry at the end of the path; "" is the last of the file
+	At     replay.Cut // compare what was in effect there; the zero Cut compares the paths
+
+	// Of mode calls.
+	Sequence  Sequence      // "" is Exact
+	Arguments ArgumentMatch // "" is the whole of them
+}
+
+// Result of a comparison. It reads again from what the histories were read
+// from when it is written or made a patch.
+type Result struct {
+	A, B       *History
+	Mode       Mode
+	Sequence   Sequence // of mode calls, else ""
+	Arguments  ArgumentMatch
+	Common     Common
+	Divergence *Divergence // nil if there is none
+	Causes     []Category  // what requests went out with that differs where the histories part
+	Edits      []Edit      // mode full: at the level of entries
+	Changes    []Change    // by category, in the order of Categories; in each in the order of the histories
+	Mismatches []Mismatch  // mode calls
+	Ignored    []string
+
+	pairs pairing
+	first int // step of A at whose request conditions first differ, -1 for none
+	asked int // turn of A that follows the divergence, 0 for none
+}
+
+// Common is the prefix that two histories share.
+type Common struct {
+	Turns    int `json:"turns"`    // answers
+	Messages int `json:"messages"` // these among them
+}
+
+// Divergence is the first place where two histories differ. A side that has
+// ended there is nil.
+type Divergence struct {
+	A, B *Moment
+}
+
+// Moment is one message, as the divergence shows it.
+type Moment struct {
+	Place
+	Kind string // role of a message, else type of the entry; "request" where only its conditions differ
+	Text string // a summary in one line, not escaped
+}
+
+// Equal reports whether nothing that counts differs.
+func (r *Result) Equal() bool {
+	return len(r.Edits) == 0 && len(r.Changes) == 0 && len(r.Mismatches) == 0
+}
+
+// Patch loads what the edits need to be applied.
+func (r *Result) Patch() (Patch, error) {
+	p := Patch(slices.Clone(r.Edits))
+	for i := range p {
+		if p[i].Op != Insert && p[i].Op != Replace {
+			continue
+		}
+		e, err := r.B.load(&r.B.steps[p[i].B])
+		if err != nil {
+			return nil, err
+		}
+		p[i].Entry = e
+	}
+	return p, nil
+}
+
+// Compare compares two histories that were read with the same options. Errors
+// are I/O errors of reading them again.
+func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
+	r := &Result{A: a, B: b, Mode: o.Mode, Ignored: slices.Clone(o.Ignore)}
+	if r.Mode == "" {
+		r.Mode = Full
+	}
+	if r.Mode == OnlyCalls {
+		r.Sequence, r.Arguments = o.Sequence.orDefault(), o.Arguments.orDefault()
+		r.Mismatches = CompareCalls(a.calls, b.calls, r.Sequence, r.Arguments)
+		return r, nil
+	}
+	r.pairs = pairUp(a.steps, b.steps)
+	r.Changes = r.standing()
+	if r.Mode == Full {
+		r.Edits = edits(a.steps, b.steps, &r.pairs)
+		if err := r.contents(ctx); err != nil {
+			return nil, err
+		}
+		r.usage()
+	}
+	r.damage()
+	r.sort()
+	r.common()
+	return r, r.diverge()
+}
+
+// standing compares what the requests went out with.
+func (r *Result) standing() []Change {
+	t := &trail{a: r.A, b: r.B, first: -1}
+	if r.Mode == OnlyTools {
+		t.only = map[Category]bool{Tools: true}
+	}
+	for i := range r.A.steps {
+		x := &r.A.steps[i]
+		if j := r.pairs.a[i]; j >= 0 && !r.pairs.movedA[i] && x.at != nil {
+			y := &r.B.steps[j]
+			t.pass(i, x.at, y.at, place(x), place(y))
+		}
+	}
+	t.pass(len(r.A.steps), r.A.end, r.B.end, r.A.endPlace(), r.B.endPlace())
+	r.first = t.first
+	return t.finish()
+}
+
+// endPlace is behind the last step.
+func (h *History) endPlace() Place {
+	if len(h.steps) == 0 {
+		return Place{}
+	}
+	return place(&h.steps[len(h.steps)-1])
+}
+
+// usage compares the totals. They follow from what the answers say, so they
+// count only where usage is compared.
+func (r *Result) usage() {
+	if slices.Contains(r.Ignored, "usage") || r.A.Usage == r.B.Usage {
+		return
+	}
+	for _, f := range Fields(tokenTree(r.A.Usage), tokenTree(r.B.Usage)) {
+		r.Changes = append(r.Changes, changeOf(f, Usage, "totals"))
+	}
+}
+
+// damage compares the lines that could not be read: what is in them is not
+// known, so two histories are equal only if these are.
+func (r *Result) damage() {
+	count := map[digest]int{}
+	for _, d := range r.A.Damage {
+		count[d.sum]++
+	}
+	var onlyB []Damage
+	for _, d := range r.B.Damage {
+		if count[d.sum]--; count[d.sum] < 0 {
+			onlyB = append(onlyB, d)
+		}
+	}
+	for i := len(r.A.Damage) - 1; i >= 0; i-- {
+		if d := r.A.Damage[i]; count[d.sum] > 0 {
+			count[d.sum]--
+			r.Changes = append(r.Changes, Change{Category: Lines, Kind: Removed, Subject: d.Kind, PlaceA: Place{Line: d.Line}, A: d.Message})
+		}
+	}
+	for _, d := range onlyB {
+		r.Changes = append(r.Changes, Change{Category: Lines, Kind: Added, Subject: d.Kind, PlaceB: Place{Line: d.Line}, B: d.Message})
+	}
+}
+
+// sort groups the changes, and keeps the order of the histories in a group.
+func (r *Result) sort() {
+	rank := map[Category]int{}
+	for i, c := range Categories() {
+		rank[c] = i
+	}
+	slices.SortStableFunc(r.Changes, func(x, y Change) int { return rank[x.Category] - rank[y.Category] })
+}

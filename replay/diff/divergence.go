@@ -1,0 +1,147 @@
+package diff
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// common counts what both histories begin with.
+func (r *Result) common() {
+	n := r.firstDifference()
+	for i := range n {
+		s := &r.A.steps[i]
+		if s.message() {
+			r.Common.Messages++
+		}
+		if s.kind == string(transcript.Assistant) {
+			r.Common.Turns++
+		}
+	}
+}
+
+// firstDifference is the number of steps that both histories begin with. What
+// an answer was asked with belongs to it.
+func (r *Result) firstDifference() int {
+	n := 0
+	for ; n < len(r.A.steps) && n < len(r.B.steps); n++ {
+		x, y := &r.A.steps[n], &r.B.steps[n]
+		if r.pairs.a[n] != n || !r.same(n, x, y) || r.first == n {
+			break
+		}
+	}
+	return n
+}
+
+func (r *Result) same(n int, x, y *step) bool {
+	return r.Mode != Full || x.whole == y.whole && r.pairs.sameTarget(r.A.steps, r.B.steps, n, n)
+}
+
+func isCondition(c Category) bool { return c == Tools || c == Prompt || c == Model }
+
+// diverge says where the histories part and what differed there already.
+func (r *Result) diverge() error {
+	if r.Equal() {
+		return nil
+	}
+	n := r.firstDifference()
+	if n == len(r.A.steps) && n == len(r.B.steps) && r.first < 0 {
+		return nil // damage or usage only
+	}
+	r.Divergence = &Divergence{}
+	for _, side := range []struct {
+		h  *History
+		to **Moment
+	}{{r.A, &r.Divergence.A}, {r.B, &r.Divergence.B}} {
+		if n >= len(side.h.steps) {
+			continue
+		}
+		s := &side.h.steps[n]
+		e, err := side.h.load(s)
+		if err != nil {
+			return err
+		}
+		*side.to = &Moment{Place: place(s), Kind: s.kind, Text: summary(e)}
+	}
+	r.causes(n)
+	return nil
+}
+
+// causes are the conditions that differ at the first request at or behind the
+// divergence: whatever the model did differently, it did under these.
+func (r *Result) causes(n int) {
+	for i := n; i < len(r.A.steps) && r.asked == 0; i++ {
+		if s := &r.A.steps[i]; s.at != nil {
+			r.asked = s.turn
+		}
+	}
+	for _, c := range []Category{Tools, Prompt, Model} {
+		for i := range r.Changes {
+			if r.Changes[i].Category == c && r.early(&r.Changes[i]) {
+				r.Causes = append(r.Causes, c)
+				break
+			}
+		}
+	}
+}
+
+// early reports whether a condition differs where the histories part already.
+func (r *Result) early(c *Change) bool { return r.asked == 0 || c.PlaceA.Turn <= r.asked }
+
+// summary is an entry in one line.
+func summary(e *transcript.Entry) string {
+	m := e.Message
+	if m == nil && e.Custom != nil {
+		m = e.Custom.Message
+	}
+	if m == nil {
+		return entrySummary(e)
+	}
+	var parts []string
+	if m.IsError {
+		parts = append(parts, "error")
+	}
+	if m.Role == transcript.ToolResult {
+		parts = append(parts, m.ToolName+":")
+	}
+	if text := strings.TrimSpace(m.Text()); text != "" {
+		parts = append(parts, text)
+	}
+	for _, c := range m.Calls() {
+		parts = append(parts, "> "+c.Name+" "+string(c.Arguments))
+	}
+	for _, t := range m.ToolsRemoved {
+		parts = append(parts, "- tool "+t.Name)
+	}
+	for i := range m.ToolsAdded {
+		parts = append(parts, "+ tool "+m.ToolsAdded[i].Name)
+	}
+	for _, s := range m.Sections {
+		parts = append(parts, map[bool]string{false: "+ section ", true: "- section "}[s.Removed]+s.Name)
+	}
+	if m.ErrorMessage != "" {
+		parts = append(parts, m.ErrorMessage)
+	}
+	if m.Bash != nil {
+		parts = append(parts, "$ "+m.Bash.Command)
+	}
+	return cmp.Or(strings.Join(parts, "  "), "nothing")
+}
+
+func entrySummary(e *transcript.Entry) string {
+	switch {
+	case e.Compaction != nil:
+		return e.Compaction.Summary
+	case e.Branch != nil:
+		return e.Branch.Summary
+	case e.Label != nil:
+		return strconv.Quote(e.Label.Label)
+	case e.Custom != nil:
+		return e.Custom.CustomType + " " + string(e.Custom.Data)
+	case e.Edit != nil && e.Edit.Replacement == nil:
+		return "drops an entry"
+	}
+	return e.Type
+}

@@ -1,0 +1,114 @@
+package diff
+
+import (
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// Op is what an edit does to a history.
+type Op string
+
+// The operations. A moved step is the same in another place.
+const (
+	Insert  Op = "insert"
+	Drop    Op = "drop"
+	Replace Op = "replace"
+	Move    Op = "move"
+)
+
+// Edit is a difference between two histories at the level of entries. A and B
+// count the compared entries of the paths from 0; -1 where the side has none.
+type Edit struct {
+	Op    Op
+	A, B  int
+	Entry *transcript.Entry // what B has; nil for Drop and Move, and before [Result.Patch]
+}
+
+// Patch is what turns one history into another. The zero value changes
+// nothing.
+type Patch []Edit
+
+// Apply returns the history that the patch makes of a: the compared entries of
+// the path that was compared, see [History.Path]. Nothing is shared with the
+// patch but the entries themselves.
+func (p Patch) Apply(a []*transcript.Entry) []*transcript.Entry {
+	gone := make(map[int]bool)
+	set := make(map[int]*transcript.Entry)
+	size := len(a)
+	for _, e := range p {
+		if e.A >= 0 {
+			gone[e.A] = true
+		}
+		switch e.Op {
+		case Insert:
+			size++
+			set[e.B] = e.Entry
+		case Drop:
+			size--
+		case Replace:
+			set[e.B] = e.Entry
+		case Move:
+			set[e.B] = a[e.A]
+		}
+	}
+	out := make([]*transcript.Entry, 0, size)
+	next := 0
+	for len(out) < size {
+		if e, ok := set[len(out)]; ok {
+			out = append(out, e)
+			continue
+		}
+		for gone[next] {
+			next++
+		}
+		if next >= len(a) {
+			break // not the history that the patch was made for
+		}
+		out = append(out, a[next])
+		next++
+	}
+	return out
+}
+
+// edits lists the differences in the order of the histories.
+func edits(a, b []step, p *pairing) []Edit {
+	var list []Edit
+	i := 0
+	for j := 0; j <= len(b); j++ {
+		for ; i < len(a) && (p.a[i] < 0 || p.movedA[i]); i++ {
+			// What moved away from what it refers to is not the same any more.
+			if p.a[i] < 0 || !p.sameTarget(a, b, i, p.a[i]) {
+				list = append(list, Edit{Op: Drop, A: i, B: -1})
+			}
+		}
+		if j == len(b) {
+			break
+		}
+		k := p.b[j]
+		switch {
+		case k < 0, p.movedA[k] && !p.sameTarget(a, b, k, j):
+			list = append(list, Edit{Op: Insert, A: -1, B: j})
+		case p.movedA[k]:
+			list = append(list, Edit{Op: Move, A: k, B: j})
+		default:
+			if a[k].whole != b[j].whole || !p.sameTarget(a, b, k, j) {
+				list = append(list, Edit{Op: Replace, A: k, B: j})
+			}
+			i = k + 1
+		}
+	}
+	return list
+}
+
+// Path gives the entries of a history that are compared, in order: what
+// [Patch.Apply] takes.
+func (h *History) Path() ([]*transcript.Entry, error) {
+	list := make([]*transcript.Entry, len(h.steps))
+	for i := range h.steps {
+		e, err := h.load(&h.steps[i])
+		if err != nil {
+			return nil, err
+		}
+		list[i] = e
+	}
+	return list, nil
+}

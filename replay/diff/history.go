@@ -1,0 +1,220 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// Source is a transcript to compare.
+type Source struct {
+	Name  string // in reports
+	Lines iter.Seq2[transcript.Line, error]
+
+	// At reads the same bytes again. With it only digests are kept and what
+	// differs is read twice, so that files of any size can be compared; it must
+	// be nil if the records of Lines are not those of the file. Without it all
+	// entries are kept.
+	At io.ReaderAt
+}
+
+// History is one side of a comparison: the path to a leaf, or what the model
+// had in front of it at a cut.
+type History struct {
+	Name      string
+	Knowledge replay.Knowledge // what the file can tell about declarations
+	Entries   int              // of the path, or of the context at a cut
+	Messages  int
+	Turns     int
+	Usage     Tokens // of all answers of the path
+	Damage    []Damage
+	At        *replay.Position // of the cut; nil for the whole path
+
+	steps []step
+	calls []Call
+	end   *situation
+	final int // step of the last answer that arrived, -1 for none
+
+	at      io.ReaderAt
+	entries []transcript.Entry // by step.entry, without at
+	ignore  ignored
+}
+
+// Read reads a transcript as o says: its path to o.Leaf, or with a cut what
+// was in effect there. Errors are I/O errors, a *replay.CutError, or a
+// *replay.NewerFormatError.
+func Read(ctx context.Context, src Source, o Options) (*History, error) {
+	ignore, err := newIgnored(o.Ignore)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{Name: src.Name, at: src.At, ignore: ignore, final: -1}
+	in := intake{ctx: ctx, reader: reader{ignore: ignore}, keep: src.At == nil || o.At != (replay.Cut{})}
+	tree, err := replay.Read(in.lines(src.Lines))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.Name, err)
+	}
+	h.Damage, h.Knowledge = in.damage, tree.Knowledge()
+	if in.keep {
+		h.at = nil
+	}
+	if o.At == (replay.Cut{}) {
+		err = h.path(tree, in.records, o.Leaf)
+	} else {
+		err = h.cut(tree, &in.reader, o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", src.Name, err)
+	}
+	return h, nil
+}
+
+// intake takes lines on their way into a tree: it digests what they say and
+// lets only that through which the fold needs.
+type intake struct {
+	reader
+	ctx     context.Context // of the one Read
+	keep    bool
+	records []record // as in the tree
+	damage  []Damage
+}
+
+func (in *intake) lines(lines iter.Seq2[transcript.Line, error]) iter.Seq2[transcript.Line, error] {
+	return func(yield func(transcript.Line, error) bool) {
+		for l, err := range lines {
+			if err == nil && l.No%1024 == 0 {
+				err = context.Cause(in.ctx)
+			}
+			if err == nil {
+				in.line(&l)
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+}
+
+func (in *intake) line(l *transcript.Line) {
+	in.damage = append(in.damage, damageOf(l)...)
+	for i := range l.Records {
+		e := &l.Records[i]
+		if e.Type == transcript.TypeSession {
+			continue
+		}
+		rec := in.record(e)
+		rec.entry = len(in.records)
+		rec.spot = spot{line: l.No, offset: l.Offset, size: int64(len(l.Raw)), record: i}
+		if !in.keep {
+			slim(e, &rec)
+		}
+		in.records = append(in.records, rec)
+	}
+}
+
+// slim drops from an entry what the fold of tools, prompt and model does not
+// need. Nothing that stays may share memory with the line.
+func slim(e *transcript.Entry, rec *record) {
+	for i, id := range rec.callIDs {
+		rec.callIDs[i] = strings.Clone(id)
+	}
+	rec.answers, rec.about, rec.kind = strings.Clone(rec.answers), strings.Clone(rec.about), strings.Clone(rec.kind)
+	e.ID, e.ParentID, e.Timestamp = strings.Clone(e.ID), strings.Clone(e.ParentID), ""
+	switch m := e.Message; {
+	case m == nil && !folds(e):
+		*e = transcript.Entry{Type: rec.kind, ID: e.ID, ParentID: e.ParentID, Line: e.Line}
+	case m == nil || m.Role == transcript.System:
+		return // few, and the fold needs them whole
+	case m.Role == transcript.Assistant:
+		s := &transcript.Message{
+			Role: m.Role, API: strings.Clone(m.API), Provider: strings.Clone(m.Provider), Model: strings.Clone(m.Model),
+			ResponseModel: strings.Clone(m.ResponseModel), ThinkingLevel: strings.Clone(m.ThinkingLevel),
+			StopReason: strings.Clone(m.StopReason), Usage: m.Usage,
+		}
+		for _, c := range m.Calls() {
+			s.Content = append(s.Content, transcript.Block{Type: transcript.BlockToolCall, Call: &transcript.Call{
+				ID: strings.Clone(c.ID), Name: strings.Clone(c.Name), Arguments: append([]byte(nil), c.Arguments...),
+			}})
+		}
+		e.Message = s
+	default:
+		e.Message = nil
+	}
+	e.Raw = nil
+}
+
+// folds reports whether an entry that is no message changes what requests go
+// out with.
+func folds(e *transcript.Entry) bool {
+	if e.Custom != nil {
+		return e.Custom.CustomType == transcript.CustomRun || e.Custom.CustomType == transcript.CustomRequest
+	}
+	return e.Model != nil || e.Type == transcript.TypeThinking || e.Compaction != nil || e.Edit != nil
+}
+
+// path makes the steps of the path to a leaf, by default the last entry.
+func (h *History) path(tree *replay.Tree, records []record, leaf string) error {
+	end := len(tree.Entries) - 1
+	if leaf != "" {
+		i, ok := tree.Find(leaf)
+		if !ok {
+			return &replay.CutError{Leaf: leaf, Msg: "no entry has this id"}
+		}
+		end = i
+	}
+	w := newWalk(h, tree.Header)
+	for _, i := range tree.Path(end) {
+		w.entry(&tree.Entries[i], records[i])
+	}
+	w.finish()
+	if h.at == nil {
+		h.entries = tree.Entries
+	}
+	return nil
+}
+
+// cut makes a step of each message that is in effect at a cut.
+func (h *History) cut(tree *replay.Tree, r *reader, o Options) error {
+	state, at, err := tree.At(o.At, o.Leaf)
+	if err != nil {
+		return err
+	}
+	h.At = &at
+	w := newWalk(h, nil)
+	for i, item := range state.Context() {
+		e := transcript.Entry{Type: transcript.TypeMessage, ID: item.Entry, Line: item.Line, Message: &item.Message}
+		rec := r.record(&e)
+		rec.entry, rec.spot.line = i, item.Line
+		w.entry(&e, rec)
+		h.entries = append(h.entries, e)
+	}
+	w.finish()
+	end := conditions{state: state}
+	h.end, h.Usage = end.answered(nil), tokensOf(state.Usage())
+	return nil
+}
+
+// load reads the entry of a step again.
+func (h *History) load(s *step) (*transcript.Entry, error) {
+	if h.at == nil {
+		return &h.entries[s.entry], nil
+	}
+	// A window of the line alone: without a line end behind it, as it was.
+	window := io.NewSectionReader(h.at, s.spot.offset, s.spot.size)
+	for l, err := range transcript.Lines(window, transcript.Options{MaxLine: int(s.spot.size) + 1}) {
+		if err != nil {
+			return nil, fmt.Errorf("read %s again: %w", h.Name, err)
+		}
+		if s.spot.record < len(l.Records) {
+			e := &l.Records[s.spot.record]
+			e.Line = s.spot.line
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("read %s again: line %d has changed meanwhile", h.Name, s.spot.line)
+}

@@ -1,0 +1,41 @@
+package diff
+
+import (
+	"fmt"
+
+	"github.com/turnlog/turnlog/replay/report"
+)
+
+// mismatches shows what mode calls found.
+func (p *printer) mismatches() {
+	r := p.r
+	fmt.Fprintf(p.w, "%s  %s\n", p.paint(red, "--- "+report.Printable(r.A.Name)), p.paint(dim, plural(len(r.A.calls), "call")))
+	fmt.Fprintf(p.w, "%s  %s\n", p.paint(green, "+++ "+report.Printable(r.B.Name)), p.paint(dim, plural(len(r.B.calls), "call")))
+	fmt.Fprintf(p.w, "calls %s, arguments %s: %s\n", r.Sequence, r.Arguments, plural(len(r.Mismatches), "difference"))
+	for i, m := range r.Mismatches {
+		if p.o.Limit > 0 && i == p.o.Limit {
+			fmt.Fprintf(p.w, "  %s\n", p.paint(dim, fmt.Sprintf("… %d more", len(r.Mismatches)-i)))
+			break
+		}
+		p.mismatch(&m)
+	}
+}
+
+func (p *printer) mismatch(m *Mismatch) {
+	if m.Want >= 0 {
+		p.call("-", red, "a", m.Want, &p.r.A.calls[m.Want])
+	}
+	if m.Got >= 0 {
+		p.call("+", green, "b", m.Got, &p.r.B.calls[m.Got])
+	}
+	for _, f := range m.Fields {
+		fmt.Fprintf(p.w, "    %s %s\n", p.paint(yellow, "~"), report.Printable(f.Path))
+		p.both(f.A, f.B)
+	}
+}
+
+func (p *printer) call(mark, code, side string, n int, c *Call) {
+	head := fmt.Sprintf("%s call %d, %s:%d turn %d: ", mark, n+1, side, c.Line, c.Turn)
+	text := report.Printable(c.Name + " " + string(c.Arguments))
+	fmt.Fprintf(p.w, "  %s%s\n", p.paint(code, head), cutTo(text, max(20, p.o.Width-len(head)-2)))
+}

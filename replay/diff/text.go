@@ -1,0 +1,275 @@
+package diff
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/turnlog/turnlog/replay/report"
+)
+
+// TextOptions of [Result.WriteText]. The zero value is plain text of 100
+// columns.
+type TextOptions struct {
+	Width int // columns; lines of values are shortened to it
+	Color bool
+	Limit int  // changes shown of each category; 0 shows all
+	Stat  bool // one line for each category instead
+}
+
+// WriteText writes a result for people: where the histories part, what
+// differed there already, then the changes by category. Nothing of the
+// histories reaches w unescaped. Two equal histories make one line.
+func (r *Result) WriteText(w io.Writer, o TextOptions) error {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	o.Width = max(o.Width, 40)
+	b := bufio.NewWriter(w)
+	p := &printer{w: b, o: o, r: r}
+	switch {
+	case r.Equal():
+		p.equal()
+	case o.Stat:
+		p.stat()
+	case r.Mode == OnlyCalls:
+		p.mismatches()
+	default:
+		p.heading()
+		p.divergence()
+		p.changes()
+	}
+	return b.Flush()
+}
+
+type printer struct {
+	w *bufio.Writer
+	o TextOptions
+	r *Result
+}
+
+// SGR codes.
+const (
+	bold    = "1"
+	dim     = "2"
+	red     = "31"
+	green   = "32"
+	yellow  = "33"
+	cyan    = "36"
+	redOn   = "1;7;31"
+	greenOn = "1;7;32"
+)
+
+func (p *printer) paint(code, s string) string {
+	if !p.o.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (p *printer) equal() {
+	a, b := p.r.A, p.r.B
+	what := fmt.Sprintf("%s, %s", plural(a.Turns, "turn"), plural(a.Messages, "message"))
+	if p.r.Mode == OnlyCalls {
+		what = fmt.Sprintf("calls %s, %s", p.r.Sequence, plural(len(b.calls), "call"))
+	}
+	if len(a.Damage) > 0 {
+		what += fmt.Sprintf("; as far as they can be read, %s damaged alike", plural(len(a.Damage), "line"))
+	}
+	fmt.Fprintf(p.w, "%s and %s are equal: %s\n", report.Printable(a.Name), report.Printable(b.Name), what)
+}
+
+// heading says how much is the same, and causes first.
+func (p *printer) heading() {
+	r := p.r
+	for _, side := range []struct {
+		mark, code string
+		h          *History
+	}{{"---", red, r.A}, {"+++", green, r.B}} {
+		line := fmt.Sprintf("%s %s", side.mark, report.Printable(side.h.Name))
+		if side.h.At != nil {
+			line += fmt.Sprintf(" at line %d, turn %d", side.h.At.Line, side.h.At.Turn)
+		}
+		fmt.Fprintf(p.w, "%s  %s\n", p.paint(side.code, line),
+			p.paint(dim, fmt.Sprintf("%s, %s", plural(side.h.Turns, "turn"), plural(side.h.Messages, "message"))))
+	}
+	fmt.Fprintf(p.w, "equal for %s, %s\n", plural(r.Common.Turns, "turn"), plural(r.Common.Messages, "message"))
+	for _, c := range r.Causes {
+		p.cause(c)
+	}
+	if r.A.Knowledge != r.B.Knowledge {
+		fmt.Fprintf(p.w, "tools not compared: %s records them as %s, %s as %s\n",
+			report.Printable(r.A.Name), r.A.Knowledge, report.Printable(r.B.Name), r.B.Knowledge)
+	}
+}
+
+// cause names what differs of a condition where the histories part.
+func (p *printer) cause(c Category) {
+	var names []string
+	turn := 0
+	for _, change := range p.r.of(c) {
+		if !p.r.early(&change) {
+			continue
+		}
+		if turn == 0 {
+			turn = max(change.PlaceA.Turn, change.PlaceB.Turn)
+		}
+		name := marks[change.Kind] + " " + report.Printable(change.Subject)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	line := fmt.Sprintf("%s from turn %d: %s", c, turn, strings.Join(names, ", "))
+	fmt.Fprintf(p.w, "%s %s\n", p.paint(yellow, "cause:"), cutTo(line, p.o.Width-7))
+}
+
+func (p *printer) divergence() {
+	d := p.r.Divergence
+	if d == nil {
+		return
+	}
+	fmt.Fprintf(p.w, "\n%s\n", p.paint(bold, "first divergence"))
+	p.moment("-", red, d.A, p.r.A)
+	p.moment("+", green, d.B, p.r.B)
+}
+
+func (p *printer) moment(mark, code string, m *Moment, h *History) {
+	if m == nil {
+		fmt.Fprintf(p.w, "  %s\n", p.paint(code, mark+" "+report.Printable(h.Name)+" ends here"))
+		return
+	}
+	head := fmt.Sprintf("%s line %d, turn %d, %s: ", mark, m.Line, m.Turn, report.Printable(m.Kind))
+	room := max(20, p.o.Width-2-utf8.RuneCountInString(head))
+	fmt.Fprintf(p.w, "  %s%s\n", p.paint(code, head), cutTo(report.Printable(m.Text), room))
+}
+
+// of gives the changes of a category.
+func (r *Result) of(c Category) []Change {
+	var list []Change
+	for i := range r.Changes {
+		if r.Changes[i].Category == c {
+			list = append(list, r.Changes[i])
+		}
+	}
+	return list
+}
+
+func (p *printer) changes() {
+	for _, c := range Categories() {
+		list := p.r.of(c)
+		if len(list) == 0 {
+			continue
+		}
+		fmt.Fprintf(p.w, "\n%s %s\n", p.paint(bold, string(c)), p.paint(dim, counts(list)))
+		for i := range list {
+			if p.o.Limit > 0 && i == p.o.Limit {
+				fmt.Fprintf(p.w, "  %s\n", p.paint(dim, fmt.Sprintf("… %d more", len(list)-i)))
+				break
+			}
+			p.change(&list[i])
+		}
+	}
+	p.totals()
+}
+
+// totals shows what the histories used even where it is not compared: it is
+// what people ask next.
+func (p *printer) totals() {
+	a, b := p.r.A.Usage, p.r.B.Usage
+	if a == b || !slices.Contains(p.r.Ignored, "usage") || p.r.Mode != Full {
+		return
+	}
+	fmt.Fprintf(p.w, "\n%s %s\n", p.paint(bold, "usage"), p.paint(dim, "not compared"))
+	fmt.Fprintf(p.w, "  %s\n  %s\n", p.paint(red, "- "+usageText(a)), p.paint(green, "+ "+usageText(b)))
+}
+
+func usageText(t Tokens) string {
+	return fmt.Sprintf("%d in, %d out, %d cache read, %d cache write, %d in all, %.6g USD",
+		t.Input, t.Output, t.CacheRead, t.CacheWrite, t.TotalTokens, t.Cost)
+}
+
+var marks = map[Kind]string{Added: "+", Removed: "-", Changed: "~", Moved: ">"}
+
+var markColors = map[Kind]string{Added: green, Removed: red, Changed: yellow, Moved: cyan}
+
+func (p *printer) change(c *Change) {
+	title := report.Printable(c.Subject)
+	if c.Path != "" && c.Path != "$" {
+		title += " " + report.Printable(c.Path)
+	}
+	fmt.Fprintf(p.w, "  %s %s  %s\n", p.paint(markColors[c.Kind], marks[c.Kind]), title, p.paint(dim, where(c)))
+	switch {
+	case c.Kind == Added:
+		p.lone("+", green, c.B)
+	case c.Kind == Removed:
+		p.lone("-", red, c.A)
+	case c.Kind == Moved && equal(c.A, c.B):
+		p.lone(" ", dim, c.A)
+	default:
+		p.both(c.A, c.B)
+	}
+}
+
+// where says where a change stands: on one side, or on both.
+func where(c *Change) string {
+	a, b := sideText("a", c.PlaceA, c.UntilA), sideText("b", c.PlaceB, c.UntilB)
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	return a + " | " + b
+}
+
+func sideText(name string, at Place, until int) string {
+	var parts []string
+	if at.Line > 0 {
+		parts = append(parts, fmt.Sprintf("%s:%d", name, at.Line))
+	}
+	switch {
+	case at.Turn > 0 && until > at.Turn:
+		parts = append(parts, fmt.Sprintf("turns %d-%d", at.Turn, until))
+	case at.Turn > 0:
+		parts = append(parts, fmt.Sprintf("turn %d", at.Turn))
+	}
+	return strings.Join(parts, " ")
+}
+
+// counts writes 3 changes as 1 added, 2 changed.
+func counts(list []Change) string {
+	n := map[Kind]int{}
+	for i := range list {
+		n[list[i].Kind]++
+	}
+	var parts []string
+	for _, k := range []Kind{Added, Removed, Changed, Moved} {
+		if n[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[k], k))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// stat is one line for each category.
+func (p *printer) stat() {
+	if p.r.Mode == OnlyCalls {
+		fmt.Fprintf(p.w, "%-10s %d\n", Calls, len(p.r.Mismatches))
+		return
+	}
+	for _, c := range Categories() {
+		if list := p.r.of(c); len(list) > 0 {
+			fmt.Fprintf(p.w, "%-10s %5d  %s\n", c, len(list), counts(list))
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package diff
+
+import (
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// walk goes along a path and makes its steps.
+type walk struct {
+	h     *History
+	now   conditions
+	calls map[string]pair // call id: step and place in it
+	ids   map[string]int  // entry id: step
+	scratch
+}
+
+func newWalk(h *History, header *transcript.Entry) *walk {
+	w := &walk{h: h, calls: map[string]pair{}, ids: map[string]int{}}
+	w.now.state = new(replay.State)
+	if header != nil {
+		w.now.state.Apply(header)
+	}
+	return w
+}
+
+func (w *walk) entry(e *transcript.Entry, rec record) {
+	h := w.h
+	h.Entries++
+	at := len(h.steps)
+	if e.ID != "" {
+		w.ids[e.ID] = at // of an entry that is no step: the step that follows
+	}
+	answer := e.Message != nil && e.Message.Role == transcript.Assistant
+	if answer {
+		rec.at = w.now.answered(e.Message)
+	}
+	// Prompts and results change nothing that requests go out with, and the
+	// fold would keep them.
+	if answer || e.Message == nil || e.Message.Role == transcript.System {
+		w.now.apply(e)
+	}
+	h.Turns = w.now.state.Turn()
+	if rec.skip {
+		return
+	}
+	s := rec.step
+	if s.message() {
+		h.Messages++
+	}
+	s.turn, s.number = h.Turns, h.Messages
+	w.refer(&s, &rec)
+	for i, id := range rec.callIDs {
+		w.calls[id] = pair{at, i}
+	}
+	if answer {
+		w.answer(e, &s, at)
+	}
+	h.steps = append(h.steps, s)
+}
+
+func (w *walk) answer(e *transcript.Entry, s *step, at int) {
+	if s.failed {
+		return // its calls never were any
+	}
+	w.h.final = at
+	for _, c := range e.Message.Calls() {
+		w.h.calls = append(w.h.calls, Call{Name: c.Name, Arguments: c.Arguments, Line: s.spot.line, Turn: s.turn})
+	}
+}
+
+// refer finds what a step is about.
+func (w *walk) refer(s *step, rec *record) {
+	if call, ok := w.calls[rec.answers]; ok && rec.answers != "" {
+		s.target, s.nth = call.a, call.b
+		made := w.h.steps[call.a].made
+		s.calls = w.scratch.sum(s.kind, made[call.b], number(int64(earlier(made, call.b))))
+	} else if i, ok := w.ids[rec.about]; ok && rec.about != "" {
+		s.target = i
+	}
+}
+
+func (w *walk) finish() {
+	w.h.end = w.now.answered(nil)
+	w.h.Usage = tokensOf(w.now.state.Usage())
+}
