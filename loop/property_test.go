@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"github.com/turnlog/turnlog/loop/provider/scripted"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/verify"
+	"github.com/turnlog/turnlog/replay/verify/rule"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -233,6 +236,7 @@ func (w *world) check(outcome loop.Outcome, err error, c loop.Config, s *replay.
 	}
 	if c.Append != nil && !errors.Is(err, errDisk) {
 		w.checkTranscript(s)
+		w.checkVerified()
 	}
 }
 
@@ -367,5 +371,25 @@ func (w *world) checkTranscript(s *replay.State) {
 	}
 	if diff := cmp.Diff(s.Messages(), fold.Messages()); diff != "" {
 		w.t.Fatalf("the transcript folds to something else:\n%s", diff)
+	}
+}
+
+// ofTheModel are rules that a model breaks, not a loop.
+var ofTheModel = []string{"removed-tool-call", "undeclared-tool-call", "schema-violation"}
+
+// checkVerified: the checker finds no contradiction in what a run wrote.
+func (w *world) checkVerified() {
+	file := []byte(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/"}` + "\n")
+	for i := range w.entries {
+		file = append(transcript.AppendEntry(file, &w.entries[i]), '\n')
+	}
+	result, err := verify.Run(context.Background(), verify.Source{Name: "run.jsonl", Reader: bytes.NewReader(file)}, rule.All(), verify.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range result.Findings {
+		if f.Severity == verify.Error && !slices.Contains(ofTheModel, f.Rule) {
+			w.t.Fatalf("line %d: %s [%s]\n%s", f.Line, f.Message, f.Rule, file)
+		}
 	}
 }
