@@ -20,6 +20,7 @@ type Agent struct {
 	mu        sync.Mutex
 	state     AgentState
 	history   *replay.State // nil if State.Messages were replaced since
+	ids       ids           // of all entries of this agent, over several roots
 	listeners []*Listener
 	active    *activeRun
 
@@ -76,8 +77,10 @@ var (
 )
 
 // NewAgent returns an agent that plays runs with c. Its Steering and FollowUp
-// are the agent's queues, its Emit is called before the listeners, and its
-// Append, if any, gets what the runs add, not what the agent starts with.
+// are the agent's queues, and its Emit is called before the listeners. Its
+// Append, if any, gets what the agent starts with before the first run, and
+// again, from another root, what [Agent.SetMessages] or [Agent.Reset] put in
+// its place.
 func NewAgent(c Config, o AgentOptions) *Agent {
 	messages := slices.Clone(o.Messages)
 	if len(messages) == 0 || messages[0].Role != transcript.System {
@@ -87,6 +90,7 @@ func NewAgent(c Config, o AgentOptions) *Agent {
 	}
 	return &Agent{
 		config:   c,
+		ids:      newIDs(&c, new(replay.State)),
 		steering: NewQueue(o.SteeringQueue),
 		followUp: NewQueue(o.FollowUpQueue),
 		state: AgentState{
@@ -167,16 +171,12 @@ func (a *Agent) play(run *activeRun, start func(Config, *replay.State) (Outcome,
 	a.mu.Lock()
 	a.state.Error = ""
 	c := a.config
-	c.Tools, c.ModelRef, c.Thinking = a.state.Tools, a.state.ModelRef, a.state.Thinking
-	history := a.history
-	if history == nil {
-		history = &replay.State{}
-		for _, m := range a.state.Messages {
-			history.Append(m)
-		}
-		a.history = history
-	}
+	c.Tools, c.ModelRef, c.Thinking, c.NewID = a.state.Tools, a.state.ModelRef, a.state.Thinking, a.ids.next
+	history, err := a.root(c)
 	a.mu.Unlock()
+	if err != nil {
+		return Outcome{}, err
+	}
 	c.Steering = func(context.Context) ([]transcript.Message, error) {
 		if run.skip {
 			run.skip = false
@@ -194,6 +194,25 @@ func (a *Agent) play(run *activeRun, start func(Config, *replay.State) (Outcome,
 		a.state.Messages = history.Messages()
 	}
 	return outcome, err
+}
+
+// root gives the history that the next run goes on with. One that begins anew
+// is written down first. The caller holds mu.
+func (a *Agent) root(c Config) (*replay.State, error) {
+	if a.history != nil {
+		return a.history, nil
+	}
+	r, err := newRun(c, new(replay.State))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range a.state.Messages {
+		r.write(&m)
+	}
+	if r.writeErr == nil {
+		a.history = r.history
+	}
+	return r.history, r.writeErr
 }
 
 func (a *Agent) drain(q *Queue, name string) []transcript.Message {

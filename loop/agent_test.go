@@ -122,3 +122,36 @@ func TestAgentFailingListener(t *testing.T) {
 		t.Errorf("the next prompt: %s, %v", out.Reason, err)
 	}
 }
+
+// TestAgentTranscript: the transcript of an agent begins with what the agent
+// begins with, and a reset begins another root; no id comes twice.
+func TestAgentTranscript(t *testing.T) {
+	var got []string
+	ids := map[string]bool{}
+	c := loop.Config{
+		Model: scriptOf(t, `{"text":"one"}`, `{"text":"two"}`), Tools: []loop.Tool{echoTool()},
+		Append: func(e *transcript.Entry) error {
+			if ids[e.ID] {
+				t.Errorf("id %s twice", e.ID)
+			}
+			ids[e.ID] = true
+			if e.Message != nil {
+				got = append(got, string(e.Message.Role)+" "+e.Message.Text()+map[bool]string{true: " (root)"}[e.ParentID == ""])
+			}
+			return nil
+		},
+	}
+	a := loop.NewAgent(c, loop.AgentOptions{SystemPrompt: "Be brief."})
+	for range 2 {
+		if _, err := a.Prompt(t.Context(), transcript.UserText("go")); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Reset(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"system Be brief. (root)", "user go", "assistant one", "system Be brief. (root)", "user go", "assistant two"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}

@@ -20,12 +20,9 @@ func (r *run) commit(m *transcript.Message, started bool) (id string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var shown *transcript.Entry
-	e := &transcript.Entry{Type: transcript.TypeMessage, Message: m}
-	if r.c.Append == nil {
-		r.history.Apply(e)
-	} else if r.record(e) {
-		shown, id = e, e.ID
+	shown := r.write(m)
+	if shown != nil {
+		id = shown.ID
 	}
 	if r.view != r.history {
 		r.view.Append(*m)
@@ -38,6 +35,20 @@ func (r *run) commit(m *transcript.Message, started bool) (id string) {
 	}
 	r.emitLocked(Event{Type: MessageEnd, Message: m, Entry: shown})
 	return id
+}
+
+// write appends and folds a message; the entry is nil without a transcript, or
+// if the append failed. The caller holds mu.
+func (r *run) write(m *transcript.Message) *transcript.Entry {
+	e := &transcript.Entry{Type: transcript.TypeMessage, Message: m}
+	if r.c.Append == nil {
+		r.history.Apply(e)
+		return nil
+	}
+	if !r.record(e) {
+		return nil
+	}
+	return e
 }
 
 // note appends a custom entry of turnlog's own. Without a transcript there is
@@ -88,7 +99,9 @@ func (r *run) callAppend(e *transcript.Entry) (err error) {
 
 func (r *run) stopWriting(err error) {
 	r.writeErr = err
-	r.abort(err)
+	if r.abort != nil { // nil before the run has begun
+		r.abort(err)
+	}
 }
 
 // emit shows an event and waits until it was taken.
