@@ -1,0 +1,69 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/turnlog/turnlog/replay/report"
+)
+
+// head sums up the batch: "3/10 tasks, 1 not ok  12.4k tokens  $0.0132  1m5s".
+func (s *state) head(now time.Time) string {
+	tokens, usd := s.used()
+	b := fmt.Sprintf("%d/%d tasks", s.done, s.total)
+	if s.failed > 0 {
+		b += fmt.Sprintf(", %d not ok", s.failed)
+	}
+	return b + "  " + spent(tokens, usd) + "  " + clock(now.Sub(s.began))
+}
+
+// line is a task under way: "audit  turn 3  bash  1.2k tokens  $0.0010  12s".
+func (r *row) line(now time.Time) string {
+	return fmt.Sprintf("%s  turn %d  %s  %s  %s", report.Printable(r.task), r.turn, report.Printable(r.doing()),
+		spent(r.tokens, r.usd), clock(now.Sub(r.began)))
+}
+
+func spent(tokens int64, usd float64) string {
+	s := fmt.Sprintf("%d tokens", tokens)
+	if tokens >= 10_000 {
+		s = fmt.Sprintf("%.1fk tokens", float64(tokens)/1000)
+	}
+	if usd > 0 {
+		s += fmt.Sprintf("  $%.4f", usd)
+	}
+	return s
+}
+
+// clock is a duration in whole seconds. The clock of a machine may jump back.
+func clock(d time.Duration) string { return max(d, 0).Truncate(time.Second).String() }
+
+// fit cuts s to a width in columns.
+func fit(s string, width int) string {
+	used := 0
+	for i, r := range s {
+		w := columns(r)
+		if used+w > width {
+			return cut(s[:i], width)
+		}
+		used += w
+	}
+	return s
+}
+
+// cut makes room for a mark that says something is missing.
+func cut(s string, width int) string {
+	used := 0
+	var b strings.Builder
+	for _, r := range s {
+		if used+columns(r) > width-1 {
+			break
+		}
+		used += columns(r)
+		b.WriteRune(r)
+	}
+	if width > 0 {
+		b.WriteString("…")
+	}
+	return b.String()
+}

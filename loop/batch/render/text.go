@@ -1,0 +1,293 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
+
+// SGR codes.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "1;31"
+	yellow = "1;33"
+	green  = "32"
+)
+
+// text writes one line for each turn and each tool call, and the answer of a
+// task when it has ended. What models and tools say is made printable: this
+// goes to terminals.
+type text struct {
+	w io.Writer
+	o Options
+
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	tasks int            // of the batch; several are told apart by a prefix
+	turns map[string]int // of the tasks under way
+	err   error
+}
+
+func newText(w io.Writer, o Options) batch.Sink { return &text{w: w, o: o, turns: map[string]int{}} }
+
+// Event implements [batch.Sink].
+func (t *text) Event(e *batch.Event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return t.err
+	}
+	t.buf.Reset()
+	if e.Loop != nil {
+		t.loop(e.Task, e.Loop)
+	} else {
+		t.own(e)
+	}
+	if t.buf.Len() == 0 {
+		return nil
+	}
+	if _, err := t.buf.WriteTo(t.w); err != nil {
+		t.err = fmt.Errorf("%w: %w", batch.ErrClosed, err)
+	}
+	return t.err
+}
+
+// own shows an event of the batch.
+func (t *text) own(e *batch.Event) {
+	switch e.Type {
+	case batch.BatchStart:
+		var start struct{ Tasks []string }
+		fields(e, &start)
+		t.tasks = len(start.Tasks)
+	case batch.TaskStart, batch.TaskRetry:
+		t.started(e)
+	case batch.TaskNote:
+		var note struct{ Message string }
+		fields(e, &note)
+		t.line(e.Task, t.paint(yellow, "note: ")+t.printable(note.Message))
+	case batch.Response:
+		t.response(e)
+	case batch.TaskEnd:
+		if res, ok := e.Body.(batch.Result); ok {
+			t.ended(&res)
+		}
+	case batch.BatchEnd:
+		if sum, ok := e.Body.(batch.Summary); ok && t.tasks != 1 {
+			fmt.Fprintf(&t.buf, "\n%d of %s ok, %s, %s\n", sum.Counts[string(policy.OK)],
+				count(sum.Tasks, "task"), spent(sum.Usage, sum.CostUSD), seconds(sum.DurationMs))
+		}
+	}
+}
+
+// fields reads what an event says under its JSON names; those are stable.
+func fields(e *batch.Event, into any) {
+	if data, err := json.Marshal(e.Body); err == nil {
+		_ = json.Unmarshal(data, into) // what is not there stays empty
+	}
+}
+
+func (t *text) started(e *batch.Event) {
+	var start struct {
+		File, Transcript string
+		Attempt          int
+		Resumed          bool
+	}
+	fields(e, &start)
+	how := ""
+	if start.Attempt > 1 {
+		how += fmt.Sprintf(", attempt %d", start.Attempt)
+	}
+	if start.Resumed {
+		how += ", resumed"
+	}
+	t.turns[e.Task] = 0
+	t.line(e.Task, t.paint(bold, t.printable(e.Task))+t.paint(dim, " ("+t.printable(start.File)+how+")"))
+}
+
+func (t *text) response(e *batch.Event) {
+	var answer struct {
+		Command, Error string
+		Success        bool
+	}
+	fields(e, &answer)
+	verdict := "done"
+	if !answer.Success {
+		verdict = t.paint(red, "refused: ") + t.printable(answer.Error)
+	}
+	t.line(e.Task, fmt.Sprintf("command %s: %s", t.printable(cmp.Or(answer.Command, "?")), verdict))
+}
+
+// loop shows an event of the loop.
+func (t *text) loop(task string, e *loop.Event) {
+	switch e.Type {
+	case loop.TurnStart:
+		t.turns[task]++
+	case loop.MessageEnd:
+		t.message(task, e.Message)
+	case loop.ToolExecutionEnd:
+		t.tool(task, e)
+	case loop.AutoRetryStart:
+		t.line(task, fmt.Sprintf("  %s %d in %s: %s", t.paint(yellow, "retry"), e.Retry.Attempt,
+			seconds(e.Retry.DelayMs), t.excerpt(e.Retry.Error)))
+	}
+}
+
+func (t *text) message(task string, m *transcript.Message) {
+	switch m.Role {
+	case transcript.User:
+		t.line(task, t.paint(dim, "user: "+t.excerpt(m.Text())))
+	case transcript.Assistant:
+		head := t.paint(bold, fmt.Sprintf("turn %d", t.turns[task]))
+		if m.Failed() {
+			t.line(task, head+": "+t.paint(red, m.StopReason)+": "+t.excerpt(m.ErrorMessage))
+			return
+		}
+		var calls []string
+		for _, c := range m.Calls() {
+			calls = append(calls, t.printable(c.Name))
+		}
+		said := t.excerpt(m.Text())
+		if len(calls) > 0 {
+			said = strings.TrimLeft(said+" ", " ") + t.paint(dim, "-> "+strings.Join(calls, ", "))
+		}
+		t.line(task, head+": "+said)
+	}
+}
+
+func (t *text) tool(task string, e *loop.Event) {
+	verdict := t.paint(green, "ok")
+	if e.IsError {
+		verdict = t.paint(red, "error")
+	}
+	if e.DurationMs >= 0 {
+		verdict += t.paint(dim, " "+seconds(e.DurationMs))
+	}
+	said := ""
+	if e.Result != nil {
+		m := transcript.Message{Content: e.Result.Content}
+		said = m.Text()
+	}
+	t.line(task, fmt.Sprintf("  %s %s: %s", t.printable(e.Call.Name), verdict, t.excerpt(said)))
+}
+
+// ended shows how a task ended; the answer comes last, as it was given but for
+// what a terminal would obey.
+func (t *text) ended(r *batch.Result) {
+	delete(t.turns, r.ID)
+	for i := range r.Assertions {
+		a := &r.Assertions[i]
+		if a.OK {
+			continue
+		}
+		code, word := red, "failed"
+		if a.Severity == "warning" {
+			code, word = yellow, "warning"
+		}
+		place := t.printable(r.File)
+		if a.Line > 0 {
+			place = fmt.Sprintf("%s:%d", place, a.Line)
+		}
+		t.line(r.ID, fmt.Sprintf("%s: %s: %s: %s", place, t.paint(code, word), t.printable(a.Name), t.excerpt(a.Message)))
+	}
+	code := green
+	if r.Status != policy.OK {
+		code = red
+	}
+	how := t.paint(code, string(r.Status))
+	if r.Reason != "" {
+		how += ": " + t.excerpt(r.Reason)
+	}
+	t.line(r.ID, fmt.Sprintf("%s %s", how, t.paint(dim, fmt.Sprintf("(%s, %s, %s, %s)",
+		count(r.Turns, "turn"), count(r.ToolCalls, "tool call"), spent(r.Usage, r.CostUSD), seconds(r.DurationMs)))))
+	answer := strings.TrimSpace(t.masked(r.Answer))
+	if answer == "" {
+		return
+	}
+	t.buf.WriteByte('\n')
+	for line := range strings.Lines(answer) {
+		t.line(r.ID, report.Printable(strings.TrimRight(line, "\r\n")))
+	}
+	if t.tasks != 1 {
+		t.buf.WriteByte('\n')
+	}
+}
+
+// line writes one line, with its task where there are several.
+func (t *text) line(task, s string) {
+	if t.tasks != 1 && task != "" {
+		t.buf.WriteString(t.paint(dim, t.printable(task)+" | "))
+	}
+	t.buf.WriteString(s)
+	t.buf.WriteByte('\n')
+}
+
+func (t *text) masked(s string) string {
+	if t.o.Mask == nil {
+		return s
+	}
+	return t.o.Mask.Text(s)
+}
+
+func (t *text) printable(s string) string { return report.Printable(t.masked(s)) }
+
+// excerptRunes keeps a line readable; the whole text is in the transcript.
+const excerptRunes = 100
+
+// excerpt is the first line of a text, and how much there is besides.
+func (t *text) excerpt(s string) string {
+	s = strings.TrimSpace(t.masked(s))
+	first, rest, more := strings.Cut(s, "\n")
+	first = strings.TrimSpace(first)
+	if runes := []rune(first); len(runes) > excerptRunes {
+		first = string(runes[:excerptRunes-1]) + "…"
+	}
+	first = report.Printable(first)
+	if more {
+		first += t.paint(dim, fmt.Sprintf(" (+%s)", count(1+strings.Count(rest, "\n"), "line")))
+	}
+	return first
+}
+
+func (t *text) paint(code, s string) string {
+	if !t.o.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// spent is what the answers used.
+func spent(u batch.Usage, usd float64) string {
+	s := fmt.Sprintf("%d tokens", u.TotalTokens)
+	if usd > 0 {
+		s += fmt.Sprintf(", $%.4f", usd)
+	}
+	return s
+}
+
+// seconds is a duration for people.
+func seconds(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	if d >= 10*time.Second {
+		return d.Round(time.Second).String()
+	}
+	return d.String()
+}

@@ -1,0 +1,99 @@
+// Package report tells CI systems how the tasks of a batch ended. It reads
+// results; replay/report is its counterpart for findings.
+//
+// Reasons and messages of results hold what models, tools and endpoints said,
+// so everything is masked and made printable before it reaches a markup.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/report"
+)
+
+// Options of a report. The zero value works.
+type Options struct {
+	Mask func(string) string // hides secret values; nil hides nothing
+
+	// StepSummary takes the Markdown summary of the github kind; nil writes
+	// none. Room is how many bytes it may have, 0 for GitHub's limit of 1 MiB
+	// for a step.
+	StepSummary io.Writer
+	Room        int
+}
+
+type kind struct {
+	name  string
+	write func(io.Writer, *batch.Summary, *Options) error
+}
+
+// kinds is the table of reports.
+func kinds() []kind {
+	return []kind{
+		{JUnit, writeJUnit},
+		{GitHub, writeGitHub},
+	}
+}
+
+// The kinds of reports.
+const (
+	JUnit  = "junit"
+	GitHub = "github"
+)
+
+// Kinds lists the names that [Write] knows.
+func Kinds() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Write writes a report of one kind, or returns an error that lists the known
+// ones.
+func Write(name string, w io.Writer, sum *batch.Summary, o Options) error {
+	for _, k := range kinds() {
+		if k.name == name {
+			return k.write(w, sum, &o)
+		}
+	}
+	return fmt.Errorf("unknown report %q (known: %s)", name, strings.Join(Kinds(), ", "))
+}
+
+// text makes a text fit to be shown.
+func (o *Options) text(s string) string {
+	if o.Mask != nil {
+		s = o.Mask(s)
+	}
+	return report.Printable(s)
+}
+
+// judged reports whether an assertion that failed says why the task did.
+func judged(r *batch.Result) bool {
+	if r.Status != policy.Failed {
+		return false
+	}
+	for i := range r.Assertions {
+		if fails(&r.Assertions[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// fails reports whether an assertion fails its task.
+func fails(a *batch.Assertion) bool { return !a.OK && a.Severity != task.SeverityWarning }
+
+// plural writes a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
