@@ -188,7 +188,8 @@ func number(n json.Number) json.Number {
 	if !ok {
 		return n
 	}
-	return json.Number(r.RatString())
+	digits, _ := r.FloatPrec() // always enough: n is decimal
+	return json.Number(r.FloatString(digits))
 }
 
 // refusal takes the text of a validation error apart.

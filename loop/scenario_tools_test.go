@@ -160,9 +160,9 @@ func (d *toolDef) steps(key, id string) []step {
 
 // scriptString is what the scenario's language makes of a thrown value.
 func scriptString(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
+	var s *string // null leaves it nil: its text is "null"
+	if json.Unmarshal(raw, &s) == nil && s != nil {
+		return *s
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 		return "[object Object]"
