@@ -22,6 +22,7 @@ type engine struct {
 	options Options
 	rules   []Rule
 	checks  []Checker
+	slots   []int // by rule: the place of its memory in Path.memory
 	hooks   hooks
 
 	table  *table
@@ -68,12 +69,17 @@ func newEngine(src Source, format foreign.Format, head []byte, rules []Rule, o O
 	e.secret = secret.New()
 	e.file = File{Format: format.Name, Slice: o.Slice, Finished: o.Finished}
 	e.pass = Pass{File: &e.file, e: e}
+	memories := 0
 	for i, r := range rules {
 		v, err := r.values(o.Rules[r.ID])
 		if err != nil {
 			return nil, err
 		}
 		c := r.New(v)
+		e.slots = append(e.slots, memories)
+		if c.Memory != nil {
+			memories++
+		}
 		e.checks = append(e.checks, c)
 		e.hooks.add(i, &c)
 	}
@@ -109,10 +115,9 @@ func (e *engine) newPath(severed bool) *Path {
 	if e.seal.records {
 		p.fold = replay.NewLean()
 	}
-	p.memory = make([]Memory, len(e.checks))
 	for i := range e.checks {
 		if e.checks[i].Memory != nil {
-			p.memory[i] = e.checks[i].Memory()
+			p.memory = append(p.memory, e.checks[i].Memory())
 		}
 	}
 	return p

@@ -58,9 +58,7 @@ func (e *engine) assistant(m *transcript.Message) {
 	if m.ResponseID != "" {
 		t.response = e.table.fingerprint(m.ResponseID)
 	}
-	// Clocks of tests stand still, so a time proves a copy only together with
-	// the ids of calls.
-	if t.response != 0 || t.time != 0 && len(m.Calls()) > 0 {
+	if t.response != 0 && len(m.Calls()) == 0 {
 		t.copyKey = useKey(useCopy, mix(mix(t.content, t.response), uint64(t.time)))
 	}
 	e.compareTurn(&t, m)
@@ -99,22 +97,60 @@ func (e *engine) compareTurn(t *Turn, m *transcript.Message) {
 		t.Continues = true
 		return
 	}
-	if t.copyKey != 0 {
+	switch calls := m.Calls(); {
+	case t.copyKey != 0:
 		if i := e.uses.onPath(t.copyKey, p.tip); i != none {
 			t.RepeatOf = int(e.table.row(i).line)
-			return
+		}
+	case len(calls) > 0 && !t.Failed:
+		if t.RepeatOf = p.unansweredCopy(t); t.RepeatOf == 0 {
+			e.compareAnswered(t, calls[0].ID)
 		}
 	}
-	if len(m.Calls()) == 0 || t.Failed {
-		return
-	}
+}
+
+// unansweredCopy is the line of a message with the same content whose calls
+// are not answered, 0 if there is none.
+func (p *Path) unansweredCopy(t *Turn) int {
 	for _, calls := range [][]Call{p.calls, p.late} {
 		for i := range calls {
 			if c := &calls[i]; c.Answered == 0 && !c.Turn.Failed && c.Turn.content == t.content {
-				t.RepeatOf = c.Turn.Line
-				return
+				return c.Turn.Line
 			}
 		}
+	}
+	return 0
+}
+
+// compareAnswered looks at the earlier message of the path that used the call
+// id. Where ids are unique there is none; where they are numbered per turn, the
+// time or the response id tells a copy from a new call. Without both, only the
+// messages around can.
+func (e *engine) compareAnswered(t *Turn, call string) {
+	i := e.uses.onPath(useKey(useCall, e.table.fingerprint(call)), e.path.tip)
+	if i == none {
+		return
+	}
+	m := e.messageAt(i)
+	if m == nil || hashContent(e.table.seed, m) != t.content {
+		return
+	}
+	var response uint64
+	if m.ResponseID != "" {
+		response = e.table.fingerprint(m.ResponseID)
+	}
+	line := int(e.table.row(i).line)
+	switch {
+	case m.Timestamp != 0 && t.time != 0:
+		if m.Timestamp == t.time {
+			t.RepeatOf = line
+		}
+	case response != 0 && t.response != 0:
+		if response == t.response {
+			t.RepeatOf = line
+		}
+	default:
+		t.Like = Place{Line: line, index: i}
 	}
 }
 

@@ -175,7 +175,7 @@ func (p *Pass) Suspect(c *Call, ran, otherwise Severity, f Finding, keep func(*F
 }
 
 // Memory is what the rule remembers along the path.
-func (p *Pass) Memory() Memory { return p.Path.memory[p.rule] }
+func (p *Pass) Memory() Memory { return p.Path.memory[p.e.slots[p.rule]] }
 
 // Straight reports whether nothing but entries of this path stands in the file
 // between the entry that is looked at and the one that was looked at when
@@ -207,6 +207,34 @@ func (p *Pass) OnPath(id string) (line int, ok bool) {
 		return 0, false
 	}
 	return int(p.e.table.row(i).line), true
+}
+
+// nearby is how many entries MessageAfter and MessageBefore read at most.
+const nearby = 16
+
+// MessageAfter hashes the message that follows a place on the path, like
+// HashMessage, and gives its place. System messages are passed over. It reads
+// the file again. ok is false if there is none before the entry that is looked
+// at, or none nearby.
+func (p *Pass) MessageAfter(at Place) (hash uint64, next Place, ok bool) {
+	i := p.e.table.towards(at.index, p.Path.tip)
+	for n := 0; i != none && n < nearby; n, i = n+1, p.e.table.towards(i, p.Path.tip) {
+		if m := p.e.messageAt(i); m != nil && m.Role != transcript.System {
+			return p.HashMessage(m), Place{Line: int(p.e.table.row(i).line), index: i}, true
+		}
+	}
+	return 0, Place{}, false
+}
+
+// MessageBefore is MessageAfter in the other direction.
+func (p *Pass) MessageBefore(at Place) (hash uint64, before Place, ok bool) {
+	i := p.e.table.row(at.index).parent
+	for n := 0; i != none && n < nearby; n, i = n+1, p.e.table.row(i).parent {
+		if m := p.e.messageAt(i); m != nil && m.Role != transcript.System {
+			return p.HashMessage(m), Place{Line: int(p.e.table.row(i).line), index: i}, true
+		}
+	}
+	return 0, Place{}, false
 }
 
 // Remember notes that this entry uses a key of the rule's own. It costs 16

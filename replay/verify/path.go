@@ -44,10 +44,14 @@ type Turn struct {
 	// a copy, 0 if there is none.
 	RepeatOf int
 
+	// Like is an earlier message of the path that says the same and has the
+	// same call ids, where nothing in the two proves that one is a copy.
+	Like Place
+
 	response uint64 // hash of the response id, 0 without one
 	content  uint64 // hash of the content
 	time     int64  // of the message, in milliseconds; 0 without one
-	copyKey  uint64 // key of all three, 0 without id and time
+	copyKey  uint64 // of an answer without calls: key of all three, 0 without an id
 }
 
 // Standing is how a called name stands to the declarations of the path.
@@ -135,7 +139,7 @@ type Path struct {
 	late   []Call // unanswered calls of earlier exchanges, oldest first
 	before Before
 
-	memory []Memory // by rule
+	memory []Memory // of the rules that have one, in their order
 }
 
 func newPath(severed bool) *Path {
@@ -157,9 +161,7 @@ func (p *Path) clone() *Path {
 	}
 	c.memory = slices.Clone(p.memory)
 	for i, m := range c.memory {
-		if m != nil {
-			c.memory[i] = m.Clone()
-		}
+		c.memory[i] = m.Clone()
 	}
 	return &c
 }

@@ -61,22 +61,41 @@ func (e *engine) entry(i uint32) (*transcript.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found *transcript.Entry
-	for l, err := range transcript.Lines(bytes.NewReader(raw), transcript.Options{MaxLine: e.options.MaxLine}) {
-		if err != nil {
-			return nil, fmt.Errorf("read %s again at byte %d: %w", e.src.Name, r.at(), err)
-		}
-		n := uint8(0)
-		e.format.Records(&l, func(_ string, en *transcript.Entry) {
-			if n == r.record {
-				found = en
-			}
-			n++
-		})
+	l := transcript.Line{No: int(r.line), Offset: r.at(), Raw: raw}
+	if en, err := transcript.ParseEntry(trimLineEnd(raw)); err == nil {
+		en.Line = l.No
+		l.Records = []transcript.Entry{en}
+	} else if l, err = e.damagedLine(raw); err != nil {
+		return nil, err
 	}
+	var found *transcript.Entry
+	n := uint8(0)
+	e.format.Records(&l, func(_ string, en *transcript.Entry) {
+		if n == r.record {
+			found = en
+		}
+		n++
+	})
 	if found == nil {
 		return nil, fmt.Errorf("read %s again: line %d has changed while it was checked", e.src.Name, r.line)
 	}
 	found.Line = int(r.line)
 	return found, nil
+}
+
+// damagedLine reads a line that is not one record.
+func (e *engine) damagedLine(raw []byte) (transcript.Line, error) {
+	for l, err := range transcript.Lines(bytes.NewReader(raw), transcript.Options{MaxLine: e.options.MaxLine}) {
+		return l, err
+	}
+	return transcript.Line{}, nil
+}
+
+// messageAt reads the message of an entry again, nil if it has none.
+func (e *engine) messageAt(i uint32) *transcript.Message {
+	en, err := e.entry(i)
+	if err != nil {
+		panic(fmt.Errorf("look at an earlier message: %w", err))
+	}
+	return en.Message
 }

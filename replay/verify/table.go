@@ -103,6 +103,23 @@ func (t *table) isAncestor(a, b uint32) bool {
 	return a == b
 }
 
+// towards returns the child of a on the way down to b, which must be below a;
+// none if b is a.
+func (t *table) towards(a, b uint32) uint32 {
+	for b != none && b > a {
+		r := t.row(b)
+		switch {
+		case r.jump != none && r.jump > a:
+			b = r.jump
+		case r.parent == a:
+			return b
+		default:
+			b = r.parent
+		}
+	}
+	return none
+}
+
 // index finds rows by a 64-bit key that the rows themselves hold. It costs 4
 // bytes a slot, a Go map would cost about 40 a row.
 type index struct {

@@ -35,11 +35,10 @@ func repeatedMessage() verify.Rule {
 
 // copiedRun follows a run of messages that an earlier run of the path equals.
 type copiedRun struct {
-	length int
-	line   int // of the earlier message that the last one equals
-	last   int // line of the last one
-	called bool
-	first  verify.Place // of the run's first assistant message
+	last   uint64       // hash of the message before
+	length int          // of the run so far, 0 if there is none
+	like   verify.Place // the earlier message that the last one equals
+	first  verify.Place // the run's assistant message
 	copyOf int
 }
 
@@ -51,32 +50,37 @@ func (r *copiedRun) Clone() verify.Memory { c := *r; return &c }
 const shortestRun = 3
 
 func (r *copiedRun) next(p *verify.Pass, m *transcript.Message) {
-	t := p.Turn()
-	if t != nil && t.RepeatOf != 0 {
-		reportCopy(p, t.Place, t.RepeatOf)
-	}
 	if m.Role == transcript.System {
 		return
 	}
-	key := p.HashMessage(m)
-	line, ok := p.Recall(key)
-	p.Remember(key)
-	here := p.Place().Line
-	if !ok {
-		*r = copiedRun{}
-		return
+	hash := p.HashMessage(m)
+	if r.length > 0 {
+		earlier, at, ok := p.MessageAfter(r.like)
+		if !ok || earlier != hash {
+			r.length = 0
+		} else {
+			r.length, r.like = r.length+1, at
+		}
 	}
-	if r.length > 0 && line-r.line != here-r.last {
-		*r = copiedRun{} // not the message that followed there
+	if t := p.Turn(); t != nil {
+		switch {
+		case t.RepeatOf != 0:
+			reportCopy(p, t.Place, t.RepeatOf)
+		case t.Like.Line != 0 && r.length == 0:
+			r.start(p, t)
+		}
 	}
-	r.length++
-	r.line, r.last = line, here
-	if t != nil && r.first.Line == 0 {
-		r.first, r.copyOf = t.Place, line
-	}
-	r.called = r.called || len(m.Calls()) > 0
-	if r.length == shortestRun && r.called {
+	if r.length == shortestRun {
 		reportCopy(p, r.first, r.copyOf)
+	}
+	r.last = hash
+}
+
+// start begins a run at an assistant message, or one before it.
+func (r *copiedRun) start(p *verify.Pass, t *verify.Turn) {
+	r.length, r.like, r.first, r.copyOf = 1, t.Like, t.Place, t.Like.Line
+	if before, _, ok := p.MessageBefore(t.Like); ok && before == r.last {
+		r.length++
 	}
 }
 
