@@ -30,7 +30,7 @@ var leftOut = map[string]string{
 // queues. -args -scenarios DIR names another folder; without one, the shared
 // oracle is used where it is, else the project's own scenarios.
 func TestScenarios(t *testing.T) {
-	dir, shipped := *scenarioDir, false
+	dir, shipped := fromRoot(*scenarioDir), false
 	if dir == "" {
 		dir = sharedDir("oracle")
 		shipped = dir != ""
@@ -39,6 +39,18 @@ func TestScenarios(t *testing.T) {
 		dir = filepath.Join("..", "fixtures", "scenarios")
 	}
 	runScenarios(t, dir, shipped)
+}
+
+// fromRoot finds a folder named relative to where go test was called: tests
+// run in their package's folder, one below the root.
+func fromRoot(dir string) string {
+	if dir == "" || filepath.IsAbs(dir) {
+		return dir
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	return filepath.Join("..", dir)
 }
 
 // TestProjectScenarios plays the project's own scenarios, always.
