@@ -85,7 +85,7 @@ func (t *text) own(e *batch.Event) {
 		}
 	case batch.BatchEnd:
 		if sum, ok := e.Body.(batch.Summary); ok && t.tasks != 1 {
-			fmt.Fprintf(&t.buf, "\n%d of %s ok, %s, %s\n", sum.Counts[string(policy.OK)],
+			fmt.Fprintf(&t.buf, "%d of %s ok, %s, %s\n", sum.Counts[string(policy.OK)],
 				count(sum.Tasks, "task"), spent(sum.Usage, sum.CostUSD), seconds(sum.DurationMs))
 		}
 	}
@@ -113,7 +113,7 @@ func (t *text) started(e *batch.Event) {
 		how += ", resumed"
 	}
 	t.turns[e.Task] = 0
-	t.line(e.Task, t.paint(bold, t.printable(e.Task))+t.paint(dim, " ("+t.printable(start.File)+how+")"))
+	t.line("", t.paint(bold, t.printable(e.Task))+t.paint(dim, " ("+t.printable(start.File)+how+")"))
 }
 
 func (t *text) response(e *batch.Event) {
@@ -171,7 +171,7 @@ func (t *text) tool(task string, e *loop.Event) {
 	if e.IsError {
 		verdict = t.paint(red, "error")
 	}
-	if e.DurationMs >= 0 {
+	if e.DurationMs > 0 {
 		verdict += t.paint(dim, " "+seconds(e.DurationMs))
 	}
 	said := ""
@@ -212,6 +212,9 @@ func (t *text) ended(r *batch.Result) {
 	t.line(r.ID, fmt.Sprintf("%s %s", how, t.paint(dim, fmt.Sprintf("(%s, %s, %s, %s)",
 		count(r.Turns, "turn"), count(r.ToolCalls, "tool call"), spent(r.Usage, r.CostUSD), seconds(r.DurationMs)))))
 	answer := strings.TrimSpace(t.masked(r.Answer))
+	if answer == "" && t.tasks > 1 {
+		t.buf.WriteByte('\n')
+	}
 	if answer == "" {
 		return
 	}
@@ -219,7 +222,7 @@ func (t *text) ended(r *batch.Result) {
 	for line := range strings.Lines(answer) {
 		t.line(r.ID, report.Printable(strings.TrimRight(line, "\r\n")))
 	}
-	if t.tasks != 1 {
+	if t.tasks > 1 {
 		t.buf.WriteByte('\n')
 	}
 }
