@@ -186,6 +186,7 @@ func (a *Agent) play(run *activeRun, start func(Config, *replay.State) (Outcome,
 	}
 	c.FollowUp = func(context.Context) ([]transcript.Message, error) { return a.drain(a.followUp, causeFollowUp), nil }
 	c.Emit = func(e Event) error { return a.receive(run, e) }
+	c.failed = func() replay.ModelRef { return a.State().ModelRef }
 	outcome, err := start(c, history)
 	a.mu.Lock()
 	defer a.mu.Unlock()

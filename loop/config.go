@@ -178,6 +178,11 @@ type Config struct {
 
 	// Run names the run in the transcript's turnlog entries.
 	Run string
+
+	// failed names the model in the message of a run that an error ended. An
+	// Agent sets it to its own model, as pi's does, whatever a seam had put in
+	// its place; nil is the model of the last request.
+	failed func() replay.ModelRef
 }
 
 // Turn is one request and what it caused.

@@ -53,11 +53,15 @@ func (r *run) fail(ctx context.Context, failure error) {
 	if ctx.Err() != nil {
 		reason = transcript.StopAborted
 	}
+	model := r.c.ModelRef
+	if r.c.failed != nil {
+		model = r.c.failed()
+	}
 	m := transcript.Message{
 		Role:         transcript.Assistant,
 		Content:      []transcript.Block{transcript.TextBlock("")},
-		Provider:     r.c.ModelRef.Provider,
-		Model:        r.c.ModelRef.ID,
+		Provider:     model.Provider,
+		Model:        model.ID,
 		Usage:        new(transcript.Usage),
 		StopReason:   reason,
 		ErrorMessage: failure.Error(),
