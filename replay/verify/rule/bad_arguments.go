@@ -82,16 +82,11 @@ func textOf(token []byte) string {
 // concatenated reports whether the arguments are two or more values back to
 // back.
 func concatenated(c *verify.Call) bool {
-	texts := []string{receivedArguments(c.ArgumentsError)}
-	if args := bytes.TrimSpace(c.Arguments); len(args) > 0 && args[0] == '"' {
-		texts = append(texts, textOf(args))
+	if c.ArgumentsError != "" && values(receivedArguments(c.ArgumentsError)) >= 2 {
+		return true
 	}
-	for _, text := range texts {
-		if values(text) >= 2 {
-			return true
-		}
-	}
-	return false
+	args := bytes.TrimSpace(c.Arguments)
+	return len(args) > 0 && args[0] == '"' && values(textOf(args)) >= 2
 }
 
 // receivedArguments is the raw text in an error that says what was received.

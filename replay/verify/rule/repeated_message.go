@@ -35,7 +35,6 @@ func repeatedMessage() verify.Rule {
 
 // copiedRun follows a run of messages that an earlier run of the path equals.
 type copiedRun struct {
-	last   uint64       // hash of the message before
 	length int          // of the run so far, 0 if there is none
 	like   verify.Place // the earlier message that the last one equals
 	first  verify.Place // the run's assistant message
@@ -53,10 +52,9 @@ func (r *copiedRun) next(p *verify.Pass, m *transcript.Message) {
 	if m.Role == transcript.System {
 		return
 	}
-	hash := p.HashMessage(m)
 	if r.length > 0 {
 		earlier, at, ok := p.MessageAfter(r.like)
-		if !ok || earlier != hash {
+		if !ok || earlier != p.HashMessage(m) {
 			r.length = 0
 		} else {
 			r.length, r.like = r.length+1, at
@@ -73,13 +71,13 @@ func (r *copiedRun) next(p *verify.Pass, m *transcript.Message) {
 	if r.length == shortestRun {
 		reportCopy(p, r.first, r.copyOf)
 	}
-	r.last = hash
 }
 
 // start begins a run at an assistant message, or one before it.
 func (r *copiedRun) start(p *verify.Pass, t *verify.Turn) {
 	r.length, r.like, r.first, r.copyOf = 1, t.Like, t.Place, t.Like.Line
-	if before, _, ok := p.MessageBefore(t.Like); ok && before == r.last {
+	there, _, ok := p.MessageBefore(t.Like)
+	if here, _, also := p.MessageBefore(p.Place()); ok && also && here == there {
 		r.length++
 	}
 }

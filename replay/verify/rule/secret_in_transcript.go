@@ -37,16 +37,14 @@ func secretInTranscript() verify.Rule {
 }
 
 func findSecrets(p *verify.Pass, finder *secret.Finder, l *transcript.Line, e *transcript.Entry) {
-	for m := range finder.Find(e.Raw) {
-		field := fieldAt(e.Raw, m.From)
-		if opaque(field) {
-			continue
+	escaped := finder.FindJSON(e.Raw, func(m secret.Match) bool {
+		if field := fieldAt(e.Raw, m.From); !opaque(field) {
+			start := max(0, bytes.Index(l.Raw, e.Raw)) // not at 0 on a glued line
+			reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], start+m.From+1)
 		}
-		start := max(0, bytes.Index(l.Raw, e.Raw)) // not at 0 on a glued line
-		reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], start+m.From+1)
-	}
-	// A character written as an escape splits a pattern in the raw bytes.
-	if bytes.Contains(e.Raw, []byte(`\u00`)) {
+		return true
+	})
+	if escaped {
 		findEscaped(p, finder, e)
 	}
 }

@@ -75,17 +75,40 @@ func New() *Finder {
 func (f *Finder) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
 		for i, c := range text {
-			if !f.anchors[c] {
-				continue
-			}
-			for _, p := range f.at[c] {
-				m, ok := p.match(text, i-p.anchor)
-				if ok && !yield(m) {
-					return
-				}
+			if f.anchors[c] && !f.matchAt(text, i, yield) {
+				return
 			}
 		}
 	}
+}
+
+// FindJSON is Find over a JSON document. Escaped reports whether ASCII
+// characters are written as \u00XX in it, which may hide a credential: then the
+// strings have to be decoded and looked through.
+func (f *Finder) FindJSON(document []byte, yield func(Match) bool) (escaped bool) {
+	for i, c := range document {
+		switch {
+		case c == '\\':
+			escaped = escaped || bytes.HasPrefix(document[i:], []byte(`\u00`))
+		case f.anchors[c]:
+			if !f.matchAt(document, i, yield) {
+				return escaped
+			}
+		}
+	}
+	return escaped
+}
+
+// matchAt yields the credentials whose anchor is at i.
+func (f *Finder) matchAt(text []byte, i int, yield func(Match) bool) bool {
+	patterns := f.at[text[i]]
+	for k := range patterns {
+		p := &patterns[k]
+		if m, ok := p.match(text, i-p.anchor); ok && !yield(m) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *pattern) match(text []byte, i int) (Match, bool) {
