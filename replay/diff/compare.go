@@ -78,11 +78,21 @@ func (r *Result) Equal() bool {
 	return len(r.Edits) == 0 && len(r.Changes) == 0 && len(r.Mismatches) == 0
 }
 
-// Patch loads what the edits need to be applied.
+// Patch is the edits with what they need to be applied, and the renaming of
+// calls whose ids are written differently.
 func (r *Result) Patch() (Patch, error) {
 	p := Patch(slices.Clone(r.Edits))
+	done := make(map[int]bool)
+	for _, e := range p {
+		done[e.B] = true
+	}
+	for j, i := range r.pairs.b {
+		if i >= 0 && !done[j] && r.A.steps[i].ids != r.B.steps[j].ids {
+			p = append(p, Edit{Op: Rename, A: i, B: j})
+		}
+	}
 	for i := range p {
-		if p[i].Op != Insert && p[i].Op != Replace {
+		if p[i].Op == Drop {
 			continue
 		}
 		e, err := r.B.load(&r.B.steps[p[i].B])

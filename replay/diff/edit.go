@@ -7,12 +7,13 @@ import (
 // Op is what an edit does to a history.
 type Op string
 
-// The operations. A moved step is the same in another place.
+// The operations.
 const (
 	Insert  Op = "insert"
 	Drop    Op = "drop"
 	Replace Op = "replace"
-	Move    Op = "move"
+	Move    Op = "move"   // the same, in another place
+	Rename  Op = "rename" // the same, with other call ids: in a [Patch] only, so that results find their calls in what it makes
 )
 
 // Edit is a difference between two histories at the level of entries. A and B
@@ -20,7 +21,7 @@ const (
 type Edit struct {
 	Op    Op
 	A, B  int
-	Entry *transcript.Entry // what B has; nil for Drop and Move, and before [Result.Patch]
+	Entry *transcript.Entry // what B has; nil for Drop, and before [Result.Patch]
 }
 
 // Patch is what turns one history into another. The zero value changes
@@ -44,10 +45,8 @@ func (p Patch) Apply(a []*transcript.Entry) []*transcript.Entry {
 			set[e.B] = e.Entry
 		case Drop:
 			size--
-		case Replace:
+		default:
 			set[e.B] = e.Entry
-		case Move:
-			set[e.B] = a[e.A]
 		}
 	}
 	out := make([]*transcript.Entry, 0, size)

@@ -22,6 +22,7 @@ type step struct {
 	at     *situation
 
 	made []digest // the calls of an answer, name and arguments
+	ids  digest   // texts of its call ids, which are not compared
 }
 
 func (s *step) message() bool { return s.kind != "" && isRole(s.kind) }
@@ -114,17 +115,18 @@ func (r *reader) messageKeys(rec *record, m *transcript.Message) {
 	rec.failed = m.Failed()
 	switch m.Role {
 	case transcript.Assistant:
-		var names, calls []any
+		var names, calls, ids []any
 		for _, c := range m.Calls() {
 			rec.callIDs = append(rec.callIDs, c.ID)
+			ids = append(ids, c.ID)
 			rec.made = append(rec.made, r.sum(c.Name, decodeArguments(c.Arguments)))
 			names = append(names, c.Name)
 			calls = append(calls, last(rec.made))
 		}
 		rec.shape = r.sum(rec.kind, names)
-		rec.calls = r.sum(rec.kind, calls)
+		rec.calls, rec.ids = r.sum(rec.kind, calls), r.sum(ids)
 	case transcript.ToolResult:
-		rec.answers = m.ToolCallID
+		rec.answers, rec.ids = m.ToolCallID, r.sum(m.ToolCallID)
 		rec.shape = r.sum(rec.kind, m.ToolName)
 		rec.calls = rec.shape
 	}
@@ -155,7 +157,7 @@ func entryTree(e *transcript.Entry, ignore ignored) map[string]any {
 		raw = transcript.AppendEntry(nil, e)
 	}
 	tree := bare(raw, ignore)
-	for _, name := range []string{"id", "parentId", "timestamp", "targetId", "firstKeptEntryId", "fromId"} {
+	for _, name := range []string{"id", "parentId", "timestamp", "targetId", "firstKeptEntryId", "firstKeptEntryIndex", "fromId"} {
 		delete(tree, name)
 	}
 	return tree

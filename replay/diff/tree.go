@@ -87,6 +87,9 @@ func bare(raw json.RawMessage, ignore ignored) map[string]any {
 func messageTree(m *transcript.Message, ignore ignored) (said, settings, rest map[string]any) {
 	o, s, v := newObject(ignore), newObject(ignore), newObject(ignore)
 	o.members["role"] = string(m.Role)
+	if m.Role == "hookMessage" {
+		o.members["role"] = string(transcript.CustomRole) // its name before version 3
+	}
 	var blocks []any
 	for i := range m.Content {
 		blocks = append(blocks, blockTree(&m.Content[i], ignore))

@@ -48,6 +48,9 @@ func (w *walk) entry(e *transcript.Entry, rec record) {
 		h.Messages++
 	}
 	s.turn, s.number = h.Turns, h.Messages
+	if e.Compaction != nil {
+		rec.about = reference(e) // of version 1 it is known only in the tree
+	}
 	w.refer(&s, &rec)
 	for i, id := range rec.callIDs {
 		w.calls[id] = pair{at, i}
