@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
@@ -47,10 +49,13 @@ type attempt struct {
 	checks       *policy.Checks
 	seams        []policy.Policy
 
-	calls      int    // tool calls of earlier processes
-	wrote      bool   // a tool with effects may have run
-	unanswered bool   // the last request failed: another attempt may help
-	last       string // text of the last answer
+	abort      context.CancelCauseFunc
+	queue      sync.Mutex
+	queued     queueBody // as it was shown last
+	calls      int       // tool calls of earlier processes
+	wrote      bool      // a tool with effects may have run
+	unanswered bool      // the last request failed: another attempt may help
+	last       string    // text of the last answer
 	assertions []Assertion
 }
 
@@ -59,8 +64,8 @@ type attempt struct {
 func (a *attempt) main(ctx context.Context) (res Result) {
 	a.began, a.history, a.ids = a.b.o.Now(), &replay.State{}, ids{}
 	a.kit = toolkit{task: a.task, override: a.b.o.Tools}
-	ctx, abort := context.WithCancelCause(ctx)
-	defer abort(nil)
+	ctx, a.abort = context.WithCancelCause(ctx)
+	defer a.abort(nil)
 	defer func() {
 		if v := recover(); v != nil {
 			a.stop.Set(policy.Error, fmt.Sprintf("internal panic: %v", v))
@@ -72,7 +77,7 @@ func (a *attempt) main(ctx context.Context) (res Result) {
 		res = a.result(ctx)
 	}()
 	limits := a.task.Finish.Limits
-	a.clock = policy.StartClock(limits.Wall, limits.Idle, &a.stop, abort)
+	a.clock = policy.StartClock(limits.Wall, limits.Idle, &a.stop, a.abort)
 	if err := a.play(ctx); err != nil {
 		a.fail(ctx, err)
 	}
@@ -165,6 +170,11 @@ func (a *attempt) play(ctx context.Context) error {
 		return err
 	}
 	a.restore()
+	if err := a.notes(); err != nil {
+		return err
+	}
+	a.b.o.Control.begin(a.task.ID, &controlled{a.conversation, a.showQueue, a.abort})
+	defer a.b.o.Control.end(a.task.ID)
 	next, err := a.resume(ctx)
 	for ; err == nil && next < len(a.task.Prompts); next++ {
 		if !a.limiter.Room() || ctx.Err() != nil {
@@ -231,6 +241,51 @@ func (a *attempt) append(e *transcript.Entry) error {
 	return nil
 }
 
+// emit shows an event of the loop, and what it changed in the queues.
+func (a *attempt) emit(e loop.Event) error {
+	if err := a.stream.loop(e); err != nil {
+		return err
+	}
+	if e.Type != loop.MessageUpdate {
+		a.showQueue()
+	}
+	return nil
+}
+
+// queueBody is what queue_update says.
+type queueBody struct {
+	Steering  []string `json:"steering"`
+	FollowUps []string `json:"followUp"`
+}
+
+// showQueue shows what waits to be said to the agent, if that is not what was
+// shown last. A reader that is gone is noticed at the next event.
+func (a *attempt) showQueue() {
+	a.queue.Lock()
+	defer a.queue.Unlock()
+	var now queueBody
+	now.Steering, now.FollowUps = a.conversation.Waiting()
+	if slices.Equal(now.Steering, a.queued.Steering) && slices.Equal(now.FollowUps, a.queued.FollowUps) {
+		return
+	}
+	a.queued = now
+	_ = a.stream.own(QueueUpdate, now)
+}
+
+// notes shows what a person should know about the set-up.
+func (a *attempt) notes() error {
+	for _, text := range a.kit.notes {
+		if err := a.stream.own(TaskNote, noteBody{text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type noteBody struct {
+	Message string `json:"message"`
+}
+
 // write appends an entry of the loop's.
 func (a *attempt) write(e *transcript.Entry) error {
 	if err := a.journal.Append(e); err != nil {
@@ -290,7 +345,7 @@ func (a *attempt) config(run string) loop.Config {
 		Execution:    loop.Execution(a.task.Execution.Mode),
 		MaxParallel:  a.task.Execution.MaxParallel,
 		SteeringMode: loop.SteeringMode(a.task.Steering.Mode),
-		Emit:         a.stream.loop,
+		Emit:         a.emit,
 		Append:       a.write,
 		Now:          a.b.o.Now,
 		NewID:        a.ids.next,

@@ -39,21 +39,13 @@ type Options struct {
 	Resume      bool // keep what is finished, go on with what is not
 	RetryErrors bool // with Resume: tasks that ended as error run again
 
-	// Control is offered the conversation of each task while it runs, under
-	// its id; nil offers nothing.
-	Control Controller
+	Control *Control // takes commands for tasks; nil takes none
 
 	// Seams for tests. Nil is the real thing.
 	Now   func() time.Time
 	Model func(*task.Task) (loop.Model, error)
 	Tools func(*task.Task, []task.Tool) ([]loop.Tool, error)
 	Wrap  func(journal.File) journal.File
-}
-
-// Controller hands messages from outside to tasks.
-type Controller interface {
-	Begin(task string, c *policy.Conversation, abort func(error))
-	End(task string)
 }
 
 // Summary is how a batch ended, as batch_end says it.
@@ -185,6 +177,7 @@ func (b *batch) run(ctx context.Context) (Summary, error) {
 		abort(err)
 	}
 	sum := Summary{Batch: b.o.ID, Tasks: len(b.plans), Results: b.runAll(ctx, abort)}
+	b.o.Control.close()
 	early := earlyEnd(ctx)
 	if err := b.out.close(); err != nil {
 		early = errors.Join(early, err)

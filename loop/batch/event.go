@@ -26,10 +26,10 @@ const (
 	AgentSettled = "agent_settled"
 	TaskEnd      = "task_end"
 	BatchEnd     = "batch_end"
-	QueueUpdate  = "queue_update"
-	Response     = "response"
-	TaskRetry    = "task_retry" // another attempt begins, with a transcript of its own
-	TaskNote     = "task_note"
+	TaskRetry    = "task_retry"   // another attempt begins, with a transcript of its own
+	TaskNote     = "task_note"    // something that a person should know: a server that is absent
+	QueueUpdate  = "queue_update" // what waits to be said to the agent
+	Response     = "response"     // the answer to a command
 )
 
 // Sink takes events. It is called for one event after the other per task, and
@@ -45,10 +45,11 @@ type stream struct {
 	sink Sink
 	now  func() time.Time
 
-	mu  sync.Mutex
-	seq int64
-	run string
-	err error // the first failure of the sink; nothing is sent after it
+	mu    sync.Mutex
+	seq   int64
+	run   string
+	ended bool  // task_end was sent
+	err   error // the first failure of the sink; nothing is sent after it
 }
 
 // started reports whether anything was shown.
@@ -80,8 +81,12 @@ func (s *stream) loop(e loop.Event) error {
 func (s *stream) send(e Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
+	if s.err != nil || s.ended {
 		return s.err
+	}
+	s.ended = e.Type == TaskEnd
+	if s.sink == nil {
+		return nil
 	}
 	s.seq++
 	e.Task, e.Seq, e.Time, e.Run = s.task, s.seq, s.now(), s.run

@@ -40,6 +40,18 @@ func NewConversation(s task.Steering, followUps []string) *Conversation {
 	return c
 }
 
+// Waiting lists the texts in the queues.
+func (c *Conversation) Waiting() (steering, followUps []string) {
+	texts := func(q *loop.Queue) []string {
+		out := []string{}
+		for _, m := range q.Messages() {
+			out = append(out, m.Text())
+		}
+		return out
+	}
+	return texts(c.Steering), texts(c.FollowUps)
+}
+
 // Policy returns the seams.
 func (c *Conversation) Policy() Policy {
 	return Policy{
