@@ -149,8 +149,11 @@ func TestCompare(t *testing.T) {
 		{"content as blocks", []string{`"content":"How many?"`, `"content":[{"type":"text","text":"How many?"}]`}, nil},
 		{"an argument", []string{`apples`, `pears`}, []string{"arguments changed count $.arguments.shelf"}},
 		{"an argument less", []string{`,"deep":true`, ``}, []string{"arguments removed count $.arguments.deep"}},
-		{"another tool called", []string{`"name":"count","arguments"`, `"name":"look","arguments"`, `"toolName":"count"`, `"toolName":"look"`},
-			[]string{"calls removed count ", "calls added look ", "results removed count ", "results added look "}},
+		{
+			"another tool called",
+			[]string{`"name":"count","arguments"`, `"name":"look","arguments"`, `"toolName":"count"`, `"toolName":"look"`},
+			[]string{"calls removed count ", "calls added look ", "results removed count ", "results added look "},
+		},
 		{"a result", []string{`"text":"3"`, `"text":"4"`}, []string{"results changed count $.content[0].text"}},
 		{"a result that fails", []string{`"isError":false`, `"isError":true`}, []string{"results added count $.isError"}},
 		{"the answer", []string{`Three.`, `Four.`}, []string{"answer changed assistant $.content[0].text"}},
@@ -158,10 +161,16 @@ func TestCompare(t *testing.T) {
 		{"the question", []string{`How many?`, `How few?`}, []string{"input changed user $.content[0].text"}},
 		{"the model", []string{`demo-1`, `demo-2`}, []string{"model changed model "}},
 		{"the prompt", []string{`the stock`, `stock`}, []string{"prompt changed system text ", "entries changed system message "}},
-		{"a schema", []string{`{"type":"string"}`, `{"type":"number"}`},
-			[]string{"tools changed count $.parameters.properties.shelf.type", "entries changed system message "}},
-		{"a turn less", []string{strings.SplitAfter(shop, "\n")[3], "", strings.SplitAfter(shop, "\n")[4], "", `"parentId":"m4"`, `"parentId":"m2"`},
-			[]string{"calls removed count ", "results removed count "}},
+		{
+			"a schema",
+			[]string{`{"type":"string"}`, `{"type":"number"}`},
+			[]string{"tools changed count $.parameters.properties.shelf.type", "entries changed system message "},
+		},
+		{
+			"a turn less",
+			[]string{strings.SplitAfter(shop, "\n")[3], "", strings.SplitAfter(shop, "\n")[4], "", `"parentId":"m4"`, `"parentId":"m2"`},
+			[]string{"calls removed count ", "results removed count "},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
