@@ -82,7 +82,7 @@ func (b *batch) chosen(id string) bool {
 func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
 	p := plan{task: t, attempt: 1}
 	for i := range t.Assert {
-		if err := assertion.Supported(&t.Assert[i]); err != nil {
+		if err := assertion.Supported(&t.Assert[i], t.Path); err != nil {
 			return plan{}, at(t, t.Assert[i].Place, err)
 		}
 	}

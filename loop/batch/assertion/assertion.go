@@ -24,6 +24,9 @@ type Subject struct {
 	// Command runs a program where the task's tools work.
 	Command func(ctx context.Context, argv []string, timeout time.Duration) (output string, ok bool)
 
+	// Path finds a file that the task names.
+	Path func(name string) string
+
 	// Verify checks the task's transcript: how many findings it has at or
 	// above a severity, and the first of them.
 	Verify func(ctx context.Context, failOn string) (findings int, first string, err error)
@@ -41,19 +44,20 @@ type kind struct {
 	check func(context.Context, *task.Assertion, *Subject) Outcome
 }
 
-// kinds is the table. Assertions that compare arguments or whole transcripts
-// are not in it: what cannot be judged is refused before anything runs.
+// kinds is the table.
 func kinds() []kind {
 	return []kind{
 		{"status", status},
 		{"tool_used", toolUsed},
 		{"not", not},
 		{"tool_sequence", toolSequence},
+		{"tool_args", toolArgs},
 		{"output", output},
 		{"text", text},
 		{"usage", usage},
 		{"command", command},
 		{"verify", verify},
+		{"matches", matches},
 	}
 }
 
@@ -67,15 +71,18 @@ func Check(ctx context.Context, a *task.Assertion, s *Subject) Outcome {
 	return Outcome{Message: fmt.Sprintf("assertions of kind %s cannot be judged yet", a.Kind)}
 }
 
-// Supported says why an assertion cannot be judged, or nil.
-func Supported(a *task.Assertion) error {
+// Supported says why an assertion cannot be judged, or nil: what is missing is
+// said before anything runs. path finds a file that the task names.
+func Supported(a *task.Assertion, path func(name string) string) error {
 	switch {
 	case a.Not != nil:
-		return Supported(a.Not)
+		return Supported(a.Not, path)
 	case !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == a.Kind }):
 		return fmt.Errorf("assertions of kind %s cannot be judged yet", a.Kind)
-	case a.ToolSequence != nil && slices.ContainsFunc(a.ToolSequence.Steps, func(s task.Step) bool { return s.Args != nil }):
-		return fmt.Errorf("arguments in the steps of a tool_sequence cannot be compared yet")
+	case a.Matches != nil:
+		// There is nothing to interrupt yet.
+		_, err := baseline(context.Background(), path(a.Matches.Transcript))
+		return err
 	}
 	return nil
 }
@@ -87,6 +94,10 @@ func Name(a *task.Assertion) string {
 		return "not " + Name(a.Not)
 	case a.ToolUsed != nil:
 		return "tool_used " + a.ToolUsed.Name
+	case a.ToolArgs != nil:
+		return "tool_args " + a.ToolArgs.Name
+	case a.Matches != nil:
+		return "matches " + a.Matches.Transcript
 	case a.Usage != nil:
 		return "usage " + a.Usage.Metric
 	case a.Output != nil:
