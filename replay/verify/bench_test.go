@@ -51,13 +51,13 @@ func piSession(turns int) []byte {
 		if i%100 == 0 {
 			var tools []string
 			for j := range 8 {
-				tools = append(tools, fmt.Sprintf(`{"name":"t%d_%d","description":"%s","parameters":{"type":"object","properties":{"path":{"type":"string","description":"%s"},"n":{"type":"integer"}},"required":["path"]}}`, i/100, j, prose[:400], prose[:900]))
+				tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":"version %d of %s","parameters":{"type":"object","properties":{"path":{"type":"string","description":"%s"},"n":{"type":"integer"}},"required":["path"]}}`, j, i/100, prose[:400], prose[:900]))
 			}
 			removed := ""
 			if i > 0 {
 				var refs []string
 				for j := range 8 {
-					refs = append(refs, fmt.Sprintf(`{"name":"t%d_%d"}`, i/100-1, j))
+					refs = append(refs, fmt.Sprintf(`{"name":"t%d"}`, j))
 				}
 				removed = `,"toolsRemoved":[` + strings.Join(refs, ",") + `]`
 			}
@@ -73,7 +73,7 @@ func piSession(turns int) []byte {
 		var blocks []string
 		blocks = append(blocks, fmt.Sprintf(`{"type":"thinking","thinking":"%s","thinkingSignature":"%s"}`, prose[:350], strings.Repeat("c2lnbmF0dXJl", 30)), fmt.Sprintf(`{"type":"text","text":"turn %d: %s"}`, i, prose[:120]))
 		for c := range calls {
-			blocks = append(blocks, fmt.Sprintf(`{"type":"toolCall","id":"call_%d_%d","name":"t%d_%d","arguments":{"path":"src/dir/file%d.go","n":%d}}`, i, c, i/100, c, i, c))
+			blocks = append(blocks, fmt.Sprintf(`{"type":"toolCall","id":"call_%d_%d","name":"t%d","arguments":{"path":"src/dir/file%d.go","n":%d}}`, i, c, c, i, c))
 		}
 		stop := "toolUse"
 		if calls == 0 {
@@ -83,8 +83,8 @@ func piSession(turns int) []byte {
 			strings.Join(blocks, ","), stop, 1936249200000+n))
 		for c := range calls {
 			size := 300 << (i % 7)
-			entry(fmt.Sprintf(`"role":"toolResult","toolCallId":"call_%d_%d","toolName":"t%d_%d","content":[{"type":"text","text":"%s"}],"isError":false,"timestamp":%d`,
-				i, c, i/100, c, strings.TrimRight(prose[:size], `\`), 1936249200000+n))
+			entry(fmt.Sprintf(`"role":"toolResult","toolCallId":"call_%d_%d","toolName":"t%d","content":[{"type":"text","text":"%s"}],"isError":false,"timestamp":%d`,
+				i, c, c, strings.TrimRight(prose[:size], `\`), 1936249200000+n))
 		}
 	}
 	return b.Bytes()

@@ -7,9 +7,16 @@ import (
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// snapshotEvery is how many entries lie between two snapshots of a path. A
-// fork reads at most so many entries again; a snapshot is about a kilobyte.
+// snapshotEvery is how many entries lie between two new snapshots of a path: a
+// fork near the tip reads at most so many entries again. A snapshot is about a
+// kilobyte.
 const snapshotEvery = 128
+
+// maxSnapshots is how many snapshots are kept: beyond it, every second one is
+// dropped. What is read again then grows with the file, to a few thousand
+// entries in one of 10 GB, and a place that is returned to has snapshots near
+// it again.
+const maxSnapshots = 512
 
 // keptPaths is how many paths are kept whole beside the snapshots: tips that
 // were left and places where the history forked, the latest ones.
@@ -18,6 +25,7 @@ const keptPaths = 32
 // branches remembers the states that the file may return to.
 type branches struct {
 	snapshots map[uint32]*Path
+	taken     []uint32 // keys of snapshots, oldest first
 	kept      map[uint32]*Path
 	order     []uint32                 // of kept, oldest first
 	leaves    map[uint32][]conditional // what the end of a left tip gave, while it is one
@@ -32,9 +40,23 @@ func newBranches() branches {
 }
 
 func (b *branches) snapshot(i uint32, p *Path) {
-	if b.snapshots[i] == nil {
-		b.snapshots[i] = p.clone()
+	if b.snapshots[i] != nil {
+		return
 	}
+	b.snapshots[i] = p.clone()
+	b.taken = append(b.taken, i)
+	if len(b.taken) < maxSnapshots {
+		return
+	}
+	left := b.taken[:0]
+	for k, at := range b.taken {
+		if k%2 == 0 {
+			delete(b.snapshots, at)
+		} else {
+			left = append(left, at)
+		}
+	}
+	b.taken = left
 }
 
 // keep remembers the path to entry i; p must not change any more.

@@ -238,6 +238,9 @@ func (e *engine) apply(en *transcript.Entry) {
 	if p.root == none {
 		p.root = i
 	}
+	if len(p.late) > 0 || p.Owes() {
+		e.table.row(i).flags |= owed
+	}
 	e.each(e.hooks.step, func(c *Checker) { c.Step(&e.pass, en) })
 	switch {
 	case en.Message != nil:

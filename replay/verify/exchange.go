@@ -51,7 +51,7 @@ func useKey(kind, id uint64) uint64 {
 // assistant folds an assistant message.
 func (e *engine) assistant(m *transcript.Message) {
 	p := e.path
-	t := Turn{
+	t := &Turn{
 		Place: e.pass.place(), StopReason: m.StopReason, Provider: m.Provider, Model: m.Model,
 		Failed: m.Failed(), content: hashContent(e.table.seed, m), time: m.Timestamp,
 	}
@@ -61,8 +61,9 @@ func (e *engine) assistant(m *transcript.Message) {
 	if t.response != 0 && len(m.Calls()) == 0 {
 		t.copyKey = useKey(useCopy, mix(mix(t.content, t.response), uint64(t.time)))
 	}
-	e.compareTurn(&t, m)
-	e.pass.turn = &t
+	e.compareTurn(t, m)
+	t.own()
+	e.pass.turn = t
 	e.message(m)
 	e.pass.turn = nil
 	if !t.Continues {
@@ -77,7 +78,7 @@ func (e *engine) assistant(m *transcript.Message) {
 	p.turn, p.open = t, true
 	for i := range m.Content {
 		if c := m.Content[i].Call; c != nil && m.Content[i].Type == transcript.BlockToolCall {
-			e.call(&t, c)
+			e.call(t, c)
 		}
 	}
 	if !t.Failed {
@@ -162,7 +163,7 @@ func (e *engine) answeredSomething() bool {
 func (e *engine) call(t *Turn, block *transcript.Call) {
 	p := e.path
 	c := Call{
-		Place: t.Place, Turn: *t, ID: block.ID, Name: block.Name, Key: hashCall(e.table.seed, block),
+		Place: t.Place, Turn: t, ID: block.ID, Name: block.Name, Key: hashCall(e.table.seed, block),
 		Arguments: block.Arguments, ArgumentsError: block.ArgumentsError, Open: true,
 	}
 	if block.Column > 0 {
@@ -179,7 +180,7 @@ func (e *engine) call(t *Turn, block *transcript.Call) {
 		e.compareCall(&c, useKey(useCall, id))
 	}
 	e.each(e.hooks.call, func(ch *Checker) { ch.Call(&e.pass, &c) })
-	c.Arguments, c.ArgumentsError = nil, ""
+	c.forget()
 	p.calls = append(p.calls, c)
 }
 

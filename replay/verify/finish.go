@@ -221,17 +221,45 @@ func (e *engine) placeInSequence(i uint32, l link) []uint32 {
 	return append(e.sequence, i)
 }
 
-// Kept returns the line of the first entry that a compaction keeps, 0 if its
-// pointer names nothing on the path, and whether it has a pointer at all.
-func (p *Pass) Kept(c *transcript.Compaction) (line int, pointed bool) {
+// Kept returns the place of the first entry that a compaction keeps, with line
+// 0 if its pointer names nothing on the path, and whether it has a pointer at
+// all.
+func (p *Pass) Kept(c *transcript.Compaction) (first Place, pointed bool) {
+	i := none
 	switch {
 	case c.FirstKeptEntryID != "" && c.FirstKeptEntryID == p.entry.ID:
-		return p.entry.Line, true
+		return p.place(), true
 	case c.FirstKeptEntryID != "":
-		line, _ := p.OnPath(c.FirstKeptEntryID)
-		return line, true
+		i = p.e.table.find(p.e.table.fingerprint(c.FirstKeptEntryID))
 	case c.FirstKeptIndex > 0 && c.FirstKeptIndex < len(p.e.sequence):
-		return int(p.e.table.row(p.e.sequence[c.FirstKeptIndex]).line), true
+		i = p.e.sequence[c.FirstKeptIndex]
+	default:
+		return Place{}, false
 	}
-	return 0, false
+	if i == none || p.Path.tip == none || !p.e.table.isAncestor(i, p.Path.tip) {
+		return Place{}, true
+	}
+	return Place{Line: int(p.e.table.row(i).line), index: i}, true
+}
+
+// Severs returns the lines of a call and its result between which first, an
+// entry of the path, stands. Calls of failed messages do not count. ok is
+// false if there are none. It reads entries again where calls were open at
+// first, which is rare.
+func (p *Pass) Severs(first Place) (call, result int, ok bool) {
+	if first.index == none || p.e.table.row(first.index).flags&owed == 0 {
+		return 0, 0, false
+	}
+	for i := p.Path.tip; i != none && i >= first.index; i = p.e.table.row(i).parent {
+		m := p.e.messageAt(i)
+		if m == nil || m.Role != transcript.ToolResult {
+			continue
+		}
+		parent := p.e.table.row(i).parent
+		at := p.e.uses.onPath(useKey(useCall, p.e.table.fingerprint(m.ToolCallID)), parent)
+		if at != none && at < first.index {
+			return int(p.e.table.row(at).line), int(p.e.table.row(i).line), true
+		}
+	}
+	return 0, 0, false
 }

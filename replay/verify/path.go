@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Place is where something stands.
@@ -29,7 +30,8 @@ func (at *Place) Finding(format string, args ...any) Finding {
 // own makes the place independent of the line it was read from.
 func (at *Place) own() { at.Entry = strings.Clone(at.Entry) }
 
-// Turn is an assistant message of a path.
+// Turn is an assistant message of a path. It does not change once its entry was
+// looked at, and holds on to no line.
 type Turn struct {
 	Place
 	StopReason      string
@@ -68,17 +70,19 @@ const (
 // Call is a tool call of a path.
 type Call struct {
 	Place
-	Turn     Turn
+	Turn     *Turn
 	ID, Name string
 	Key      uint64 // equal for calls with equal name and arguments
 	Standing Standing
 
-	// Tool is the declaration that was in force, if Standing is Declared;
-	// Gone the removal, if it is Removed or Lapsed.
-	Tool replay.Declaration
-	Gone replay.Removal
+	// DeclaredAt is the line of the declaration that was in force, if Standing
+	// is Declared; Gone is the removal, if it is Removed or Lapsed.
+	DeclaredAt int
+	Gone       replay.Removal
 
-	// Arguments are there in [Checker.Call] only.
+	// Tool is that declaration. It and the arguments are there in
+	// [Checker.Call] only.
+	Tool           transcript.Tool
 	Arguments      []byte
 	ArgumentsError string
 
@@ -102,9 +106,13 @@ type suspicion struct {
 // own makes the call independent of the line it was read from.
 func (c *Call) own() {
 	c.Place.own()
-	c.Turn.own()
 	c.ID, c.Name = strings.Clone(c.ID), strings.Clone(c.Name)
-	c.Arguments, c.ArgumentsError = nil, ""
+	c.forget()
+}
+
+// forget drops what is only there while the call is looked at.
+func (c *Call) forget() {
+	c.Tool, c.Arguments, c.ArgumentsError = transcript.Tool{}, nil, ""
 }
 
 func (t *Turn) own() {
@@ -133,7 +141,7 @@ type Path struct {
 
 	tools  replay.ToolSet
 	fold   *replay.State // lean; nil if the file records no requests
-	turn   Turn
+	turn   *Turn
 	calls  []Call // of the exchange
 	open   bool   // the exchange is open
 	late   []Call // unanswered calls of earlier exchanges, oldest first
@@ -143,7 +151,7 @@ type Path struct {
 }
 
 func newPath(severed bool) *Path {
-	return &Path{tip: none, root: none, severed: severed, partial: severed, turn: Turn{Place: Place{index: none}}}
+	return &Path{tip: none, root: none, severed: severed, partial: severed, turn: &Turn{Place: Place{index: none}}}
 }
 
 // clone returns an independent copy, which holds on to no line but those that
@@ -155,7 +163,6 @@ func (p *Path) clone() *Path {
 		c.calls[i].own()
 		c.calls[i].suspicions = slices.Clip(c.calls[i].suspicions)
 	}
-	c.turn.own()
 	if p.fold != nil {
 		c.fold = p.fold.Clone()
 	}
@@ -198,7 +205,7 @@ func (p *Path) Owes() bool {
 }
 
 // Turn is the last assistant message. Its line is 0 if there was none.
-func (p *Path) Turn() *Turn { return &p.turn }
+func (p *Path) Turn() *Turn { return p.turn }
 
 // Calls are the calls of the last assistant message, while its exchange is
 // open.
@@ -212,8 +219,9 @@ func (p *Path) standing(c *Call) {
 	if !p.states {
 		return
 	}
-	var ok bool
-	if c.Tool, ok = p.tools.Lookup(c.Name); ok {
+	declared, ok := p.tools.Lookup(c.Name)
+	if ok {
+		c.Tool, c.DeclaredAt = declared.Tool, declared.Line
 		c.Standing = Declared
 	} else if c.Gone, ok = p.tools.LookupRemoved(c.Name); ok {
 		c.Standing = Removed
@@ -227,7 +235,7 @@ func (p *Path) standing(c *Call) {
 
 // drop forgets the calls of an assistant message: nothing is owed for them.
 func (p *Path) drop(match func(*Turn) bool) {
-	ofTurn := func(c Call) bool { return match(&c.Turn) }
+	ofTurn := func(c Call) bool { return match(c.Turn) }
 	p.calls = slices.DeleteFunc(p.calls, ofTurn)
 	p.late = slices.DeleteFunc(p.late, ofTurn)
 }

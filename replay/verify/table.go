@@ -24,6 +24,7 @@ type flags uint8
 const (
 	hasChild flags = 1 << iota
 	wasLeft        // the file went on elsewhere while this was its tip
+	owed           // calls above it on its path had no result when it was written
 )
 
 func (r *row) at() int64 { return int64(r.high)<<32 | int64(r.offset) }

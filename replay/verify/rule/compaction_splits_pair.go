@@ -39,53 +39,38 @@ func compactionSplitsPair() verify.Rule {
 					return
 				}
 				w := p.Memory().(*window)
-				w.pairs = append(w.pairs, pair{int32(a.CallAt), int32(a.Line)})
 				if a.CallAt < w.from && a.Line > w.compaction.Line {
-					w.report(p, pair{int32(a.CallAt), int32(a.Line)})
+					w.report(p, a.CallAt, a.Line)
 				}
 			},
 		}),
 	}
 }
 
-// pair is the lines of a call and its result.
-type pair struct{ call, result int32 }
-
 // window is what the last compaction of a path kept.
 type window struct {
 	compaction verify.Place
-	from       int    // line of the first entry that it kept; 0 if that is not known
-	pairs      []pair // of the path, in the order of the results
+	from       int // line of the first entry that it kept; 0 if that is not known
 }
 
-// Clone shares the pairs: what is there never changes.
-func (w *window) Clone() verify.Memory {
-	c := *w
-	c.pairs = c.pairs[:len(c.pairs):len(c.pairs)]
-	return &c
-}
+func (w *window) Clone() verify.Memory { c := *w; return &c }
 
 func (w *window) compact(p *verify.Pass, c *transcript.Compaction) {
-	from, pointed := p.Kept(c)
-	w.compaction, w.from = p.Place(), 0
-	if !pointed || from == 0 {
+	first, _ := p.Kept(c)
+	w.compaction, w.from = p.Place(), first.Line
+	if first.Line == 0 || first.Line == w.compaction.Line {
 		return
 	}
-	w.from = from
-	// The pairs that a start can split are near the end: walk back to the
-	// first one that lies before it as a whole.
-	for i := len(w.pairs) - 1; i >= 0 && int(w.pairs[i].result) >= from; i-- {
-		if int(w.pairs[i].call) < from {
-			w.report(p, w.pairs[i])
-		}
+	if call, result, ok := p.Severs(first); ok {
+		w.report(p, call, result)
 	}
 }
 
-func (w *window) report(p *verify.Pass, split pair) {
-	f := w.compaction.Finding("the kept part starts on line %d, after the call on line %d whose result on line %d it keeps", w.from, split.call, split.result)
+func (w *window) report(p *verify.Pass, call, result int) {
+	f := w.compaction.Finding("the kept part starts on line %d, after the call on line %d whose result on line %d it keeps", w.from, call, result)
 	f.Related = []verify.Related{
-		{Line: int(split.call), Message: "the call, left out"},
-		{Line: int(split.result), Message: "its result, kept"},
+		{Line: call, Message: "the call, left out"},
+		{Line: result, Message: "its result, kept"},
 	}
 	p.Report(f)
 }

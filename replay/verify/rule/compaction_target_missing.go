@@ -27,7 +27,7 @@ func compactionTargetMissing() verify.Rule {
 			if e.Compaction == nil || p.Path.Severed() || p.File.Slice {
 				return
 			}
-			if line, pointed := p.Kept(e.Compaction); !pointed || line > 0 {
+			if first, pointed := p.Kept(e.Compaction); !pointed || first.Line > 0 {
 				return
 			}
 			f := p.Finding("the first kept entry %s is not on the path to the compaction: nothing is kept", quote(e.Compaction.FirstKeptEntryID))

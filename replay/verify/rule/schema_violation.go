@@ -65,6 +65,9 @@ type declarationKey struct {
 	line int
 }
 
+// maxSchemas is how many declarations are remembered.
+const maxSchemas = 512
+
 // violation says how the arguments of a call break the schema of its tool, ""
 // if they do not or it cannot be known.
 func (s schemas) violation(c *verify.Call) string {
@@ -72,9 +75,12 @@ func (s schemas) violation(c *verify.Call) string {
 	if c.Standing != verify.Declared || c.Turn.Failed || c.ArgumentsError != "" || len(args) == 0 || args[0] != '{' {
 		return ""
 	}
-	key := declarationKey{c.Tool.Name, c.Tool.Line}
+	key := declarationKey{c.Tool.Name, c.DeclaredAt}
 	declared, ok := s[key]
 	if !ok {
+		if len(s) == maxSchemas {
+			clear(s) // a file that declares anew all the time
+		}
 		declared.plain = newPlainSchema(c.Tool.Parameters)
 		s[key] = declared
 	}
@@ -159,7 +165,7 @@ func (v *violations) answer(p *verify.Pass, a *verify.Answer) {
 			f.Severity = verify.Error
 		}
 		f.Related = []verify.Related{
-			{Line: a.Call.Tool.Line, Message: "the declaration"},
+			{Line: a.Call.DeclaredAt, Message: "the declaration"},
 			{Line: a.Line, Message: "it ran"},
 		}
 		p.Report(f)
