@@ -104,7 +104,7 @@ func logged(dir, name string, e loop.Effects) loop.Tool {
 // A process is killed with SIGKILL at every write of its transcript: before
 // it, in the middle of it, and after it. Then the task is resumed, killed
 // again at a later write, and so on to its end.
-func TestKillAtEveryWriteAndResume(t *testing.T) {
+func TestFault55KillAtEveryWriteAndResume(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a few hundred processes")
 	}

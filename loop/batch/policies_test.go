@@ -252,14 +252,6 @@ func TestAssertedStatusIsAsGoodAsOK(t *testing.T) {
 	}
 }
 
-func TestAssertionsThatCannotBeJudgedAreRefused(t *testing.T) {
-	files := parse(t, "p", scriptedHead+"model: { provider: scripted, responses: [{ text: a }] }\nassert: [{ tool_args: { name: look, args: { n: 1 } } }]\n")
-	_, c, err := play(t, t.Context(), Options{Files: files})
-	if err == nil || !strings.Contains(err.Error(), "p.yaml:5:") || c.buf.Len() > 0 {
-		t.Errorf("%v, %q", err, c.buf.String())
-	}
-}
-
 // Clocks end a task in which a tool hangs.
 func TestClocks(t *testing.T) {
 	for limit, want := range map[string]string{"wall: 1m": "wall: 1m0s", "idle: 10s": "idle: 10s"} {

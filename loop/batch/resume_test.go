@@ -121,7 +121,7 @@ func TestEventfulIsClean(t *testing.T) {
 
 // A transcript that is cut anywhere is resumed to its end; nothing is worse
 // than the torn line at the cut, and nothing with effects runs twice.
-func TestCutAtEveryByteAndResume(t *testing.T) {
+func TestFault58CutAtEveryByteAndResume(t *testing.T) {
 	first := &world{ran: map[string]int{}}
 	whole, err := os.ReadFile(transcriptOf(t, first))
 	if err != nil {
