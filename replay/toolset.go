@@ -123,9 +123,20 @@ func (t ToolSet) Tools() []transcript.Tool {
 }
 
 // SameDeclaration reports whether a and b tell the model the same, byte for
-// byte: the order of keys in a schema counts, white space does not.
+// byte: the order of keys in a schema counts, white space does not. Fields that
+// a file keeps beside a declaration, a label for people say, do not count.
 func SameDeclaration(a, b *transcript.Tool) bool {
-	return bytes.Equal(appendDeclaration(nil, a), appendDeclaration(nil, b))
+	return bytes.Equal(appendDeclaration(nil, interfaceOf(a)), appendDeclaration(nil, interfaceOf(b)))
+}
+
+// interfaceOf is t with the only extra field that pi passes to the model.
+func interfaceOf(t *transcript.Tool) *transcript.Tool {
+	if len(t.Extra) == 0 {
+		return t
+	}
+	told := *t
+	told.Extra = slices.DeleteFunc(slices.Clone(t.Extra), func(f transcript.Field) bool { return f.Name != "constrainedSampling" })
+	return &told
 }
 
 // ToolDelta says what turns the tool set have into want: added in the order of
