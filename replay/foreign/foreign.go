@@ -39,6 +39,7 @@ type Format struct {
 // Formats is the table, in the order in which formats are tried.
 func Formats() []Format {
 	return []Format{
+		results(),
 		droid(),
 		events(),
 		turnlog(),

@@ -9,6 +9,12 @@ import (
 // The formats below are recognised, so that a file of theirs is never taken
 // for a damaged one of ours, and cannot be read yet.
 
+func results() Format {
+	return Format{Name: "results", Title: "the results of a turnlog run, which name its transcripts", Knowledge: replay.Unknown, Sniff: func(h *Head) bool {
+		return h.any(func(o Object) bool { return o.is("results") && o.has("version") })
+	}}
+}
+
 func droid() Format {
 	return Format{Name: "droid", Title: "a Droid session", Knowledge: replay.Unknown, Sniff: func(h *Head) bool {
 		return h.any(func(o Object) bool { return o.is("session_start") })

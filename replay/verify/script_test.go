@@ -35,7 +35,7 @@ func TestTraps(t *testing.T) {
 			t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar")+"/"+name, func(t *testing.T) {
 				lines, o := expand(t, string(file.Data))
 				var wanted []place
-				for _, w := range strings.Fields(want) {
+				for w := range strings.FieldsSeq(want) {
 					rule, line, _ := strings.Cut(w, ":")
 					n := 0
 					if _, err := fmt.Sscan(line, &n); err != nil {
@@ -234,10 +234,10 @@ func quoted(s string) string {
 func assistant(rest string) string {
 	parts := strings.Split(rest, " | ")
 	words := strings.Fields(parts[0])
-	fields := ""
+	var fields strings.Builder
 	for _, w := range words[1:] {
 		key, value, _ := strings.Cut(w, "=")
-		fields += field(key, value)
+		fields.WriteString(field(key, value))
 	}
 	var blocks []string
 	for _, part := range parts[1:] {
@@ -261,5 +261,5 @@ func assistant(rest string) string {
 	case "null":
 		stop = `,"stopReason":null`
 	}
-	return `"role":"assistant","content":[` + strings.Join(blocks, ",") + `]` + stop + fields
+	return `"role":"assistant","content":[` + strings.Join(blocks, ",") + `]` + stop + fields.String()
 }

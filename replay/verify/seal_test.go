@@ -84,8 +84,10 @@ func (r *run) end(session string) []byte {
 // sealedRun is a short run: turns tool calls, one user message each.
 func sealedRun(t testing.TB, turns int) []byte {
 	r := newRun(t, "s1")
-	r.message(transcript.Message{Role: transcript.System, Content: []transcript.Block{transcript.TextBlock("help")}, Form: transcript.FormString,
-		ToolsAdded: []transcript.Tool{{Name: "look", Description: "d", Parameters: json.RawMessage(`{"type":"object"}`)}}})
+	r.message(transcript.Message{
+		Role: transcript.System, Content: []transcript.Block{transcript.TextBlock("help")}, Form: transcript.FormString,
+		ToolsAdded: []transcript.Tool{{Name: "look", Description: "d", Parameters: json.RawMessage(`{"type":"object"}`)}},
+	})
 	for i := range turns {
 		r.message(transcript.UserText(fmt.Sprintf("go %d", i)))
 		r.request()
@@ -190,8 +192,10 @@ func TestBase(t *testing.T) {
 		{"put in front", one, `{"type":"message","id":"n0","parentId":null,"message":{"role":"user","content":"x"}}` + "\n" + one, verify.Error},
 		{"encoded anew", one + two, one + strings.Replace(two, "<now>", `\u003cnow\u003e`, 1), verify.Note},
 		{"redacted", one + token, one + strings.Replace(token, "AKIA0123456789ABCDEF", "[REDACTED]", 1), verify.Note},
-		{"migrated", `{"type":"session","version":2,"id":"s","timestamp":"2031-05-06T07:00:00Z","cwd":"/"}` + "\n" + two,
-			`{"type":"session","version":3,"id":"s","timestamp":"2031-05-06T07:00:00Z","cwd":"/"}` + "\n" + one + two, verify.Note},
+		{
+			"migrated", `{"type":"session","version":2,"id":"s","timestamp":"2031-05-06T07:00:00Z","cwd":"/"}` + "\n" + two,
+			`{"type":"session","version":3,"id":"s","timestamp":"2031-05-06T07:00:00Z","cwd":"/"}` + "\n" + one + two, verify.Note,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var found []verify.Finding
