@@ -42,8 +42,7 @@ type engine struct {
 	records  uint8            // of the line
 	damaged  error
 	notes    []string
-	unknown  int // line of the first call before any declaration
-	declared bool
+	unknown  int      // line of the first call before any declaration
 	sequence []uint32 // version 1: entries by their place among the records, the header's included
 }
 
@@ -92,9 +91,15 @@ func (h *hooks) add(rule int, c *Checker) {
 		rules *[]int
 		has   bool
 	}{
-		{&h.line, c.Line != nil}, {&h.entry, c.Entry != nil}, {&h.end, c.End != nil},
-		{&h.step, c.Step != nil}, {&h.message, c.Message != nil}, {&h.call, c.Call != nil},
-		{&h.answer, c.Answer != nil}, {&h.unanswered, c.Unanswered != nil}, {&h.leaf, c.Leaf != nil},
+		{&h.line, c.Line != nil},
+		{&h.entry, c.Entry != nil},
+		{&h.end, c.End != nil},
+		{&h.step, c.Step != nil},
+		{&h.message, c.Message != nil},
+		{&h.call, c.Call != nil},
+		{&h.answer, c.Answer != nil},
+		{&h.unanswered, c.Unanswered != nil},
+		{&h.leaf, c.Leaf != nil},
 	} {
 		if hook.has {
 			*hook.rules = append(*hook.rules, rule)

@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"strings"
+
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -63,13 +65,14 @@ func (s *streak) Clone() verify.Memory { c := *s; return &c }
 
 // repeatedSample makes a sample: one call again and again, with these results.
 func repeatedSample(results ...string) string {
-	s := `{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"wait for it"}}` + "\n"
+	var s strings.Builder
+	s.WriteString(`{"type":"message","id":"u","parentId":null,"message":{"role":"user","content":"wait for it"}}` + "\n")
 	parent := "u"
 	for i, r := range results {
 		n := itoa(i)
-		s += `{"type":"message","id":"a` + n + `","parentId":"` + parent + `","message":{"role":"assistant","content":[{"type":"toolCall","id":"c` + n + `","name":"poll","arguments":{"job":7}}],"stopReason":"toolUse"}}` + "\n"
-		s += `{"type":"message","id":"r` + n + `","parentId":"a` + n + `","message":{"role":"toolResult","toolCallId":"c` + n + `","toolName":"poll","content":[{"type":"text","text":"` + r + `"}],"isError":false}}` + "\n"
+		s.WriteString(`{"type":"message","id":"a` + n + `","parentId":"` + parent + `","message":{"role":"assistant","content":[{"type":"toolCall","id":"c` + n + `","name":"poll","arguments":{"job":7}}],"stopReason":"toolUse"}}` + "\n")
+		s.WriteString(`{"type":"message","id":"r` + n + `","parentId":"a` + n + `","message":{"role":"toolResult","toolCallId":"c` + n + `","toolName":"poll","content":[{"type":"text","text":"` + r + `"}],"isError":false}}` + "\n")
 		parent = "r" + n
 	}
-	return s
+	return s.String()
 }
