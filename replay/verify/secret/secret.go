@@ -28,14 +28,10 @@ type shape func(text []byte, i, j int) (from, to int, ok bool)
 
 // Finder finds credentials. It may be used by several goroutines.
 type Finder struct {
-	anchors [256]bool
-	at      [256][]pattern
+	at [256][]pattern // by the byte they are anchored at, see anchorBytes
 }
 
 // New returns a finder of all kinds.
-//
-// Every literal has one of the bytes - _ I z, which are rare in prose and
-// code, so one pass that stops at these finds all kinds.
 func New() *Finder {
 	var (
 		github = token(isAlnum, 36, 255)
@@ -64,7 +60,6 @@ func New() *Finder {
 		{"bearer token", "uthorization", 6, bearer},
 	} {
 		c := p.literal[p.anchor]
-		f.anchors[c] = true
 		f.at[c] = append(f.at[c], p)
 	}
 	return f
@@ -74,8 +69,8 @@ func New() *Finder {
 // the inside of a JSON document.
 func (f *Finder) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
-		for i, c := range text {
-			if f.anchors[c] && !f.matchAt(text, i, yield) {
+		for i := next(text, 0); i < len(text); i = next(text, i+1) {
+			if !f.matchAt(text, i, yield) {
 				return
 			}
 		}
@@ -86,14 +81,11 @@ func (f *Finder) Find(text []byte) iter.Seq[Match] {
 // characters are written as \u00XX in it, which may hide a credential: then the
 // strings have to be decoded and looked through.
 func (f *Finder) FindJSON(document []byte, yield func(Match) bool) (escaped bool) {
-	for i, c := range document {
-		switch {
-		case c == '\\':
+	for i := next(document, 0); i < len(document); i = next(document, i+1) {
+		if document[i] == '\\' {
 			escaped = escaped || bytes.HasPrefix(document[i:], []byte(`\u00`))
-		case f.anchors[c]:
-			if !f.matchAt(document, i, yield) {
-				return escaped
-			}
+		} else if !f.matchAt(document, i, yield) {
+			break
 		}
 	}
 	return escaped
