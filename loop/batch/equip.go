@@ -65,7 +65,7 @@ func (k *toolkit) one(ctx context.Context, item task.Tool) ([]loop.Tool, error) 
 		o.Timeout, o.MaxOutput, o.Sequential = p.Timeout, p.MaxOutput, p.Sequential
 		t, err := tool.NewProgram(tool.Program{
 			Name: p.Name, Description: p.Description, Parameters: p.Parameters,
-			Argv: p.Run, Effects: loop.Effects(p.Effects),
+			Argv: k.task.Argv(p.Run), Effects: loop.Effects(p.Effects),
 		}, o)
 		return []loop.Tool{t}, err
 	case item.MCP != nil:
@@ -79,7 +79,7 @@ func (k *toolkit) connect(ctx context.Context, m *task.MCP, o tool.Options) ([]l
 	o.Timeout = m.Timeout
 	o.AllowEnv = append(o.AllowEnv[:len(o.AllowEnv):len(o.AllowEnv)], m.Env...)
 	s, err := tool.Connect(ctx, tool.ServerConfig{
-		Name: m.Server, Command: m.Command, URL: m.URL, HeadersEnv: m.HeadersEnv,
+		Name: m.Server, Command: k.task.Argv(m.Command), URL: m.URL, HeadersEnv: m.HeadersEnv,
 		Tools: m.Tools, Optional: !m.Required, Effects: loop.Effects(m.Effects),
 	}, o)
 	switch {
@@ -107,7 +107,7 @@ func (k *toolkit) close() error {
 func (k *toolkit) program(ctx context.Context, argv []string, timeout time.Duration) (output string, ok bool) {
 	o := k.options()
 	o.Timeout = timeout
-	t, err := tool.NewProgram(tool.Program{Name: argv[0], Argv: argv}, o)
+	t, err := tool.NewProgram(tool.Program{Name: argv[0], Argv: k.task.Argv(argv)}, o)
 	if err != nil {
 		return err.Error(), false
 	}
@@ -122,8 +122,15 @@ func (k *toolkit) program(ctx context.Context, argv []string, timeout time.Durat
 	return strings.Join(text, "\n"), !res.IsError
 }
 
+// program is toolkit.program while the idle clock waits.
+func (a *attempt) program(ctx context.Context, argv []string, timeout time.Duration) (output string, ok bool) {
+	defer a.clock.Hold()()
+	return a.kit.program(ctx, argv, timeout)
+}
+
 // equip makes the tools and the policies of an attempt.
 func (a *attempt) equip(ctx context.Context) error {
+	defer a.clock.Hold()() // a server may take its time to start
 	t := a.task
 	tools, err := a.kit.tools(ctx, t.Tools)
 	if err != nil {
@@ -151,7 +158,7 @@ func (a *attempt) equip(ctx context.Context) error {
 		a.tools.Follow(s)
 	}
 	a.conversation = policy.NewConversation(t.Steering, t.FollowUps)
-	a.checks = policy.NewChecks(t.Finish.Checks, a.kit.program, &a.stop)
+	a.checks = policy.NewChecks(t.Finish.Checks, a.program, &a.stop)
 	a.limiter = policy.NewLimiter(a.limits(), a.account(), &a.stop, a.b.ledger)
 	a.seams = a.policies()
 	return nil
@@ -177,8 +184,14 @@ func (a *attempt) account() policy.Account {
 
 // policies are the seams of the task, in the order in which they are asked.
 func (a *attempt) policies() []policy.Policy {
+	limits := a.limiter.Policy()
+	reserve := limits.PrepareRequest
+	limits.PrepareRequest = func(ctx context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
+		defer a.clock.Hold()()
+		return reserve(ctx, r)
+	}
 	ps := []policy.Policy{
-		a.limiter.Policy(),
+		limits,
 		a.clock.Policy(),
 		policy.NewPermissions(a.task.Permissions, &a.stop).Policy(),
 		a.tools.Policy(),

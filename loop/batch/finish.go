@@ -111,7 +111,7 @@ func (a *attempt) assert(ctx context.Context) {
 func (a *attempt) subject(status policy.Status) *assertion.Subject {
 	s := &assertion.Subject{
 		Status: string(status), Text: a.last, Usage: map[string]float64{},
-		Command: a.kit.program, Verify: a.verify, Path: a.task.Path,
+		Command: a.program, Verify: a.verify, Path: a.task.Path,
 	}
 	if a.output != nil {
 		s.Output = a.output.Answer()

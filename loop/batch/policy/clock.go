@@ -19,10 +19,12 @@ type Clock struct {
 	stop  *Stop
 	abort func(error)
 
-	mu    sync.Mutex
-	wall  *time.Timer
-	idle  *time.Timer
-	quiet time.Duration // after which idle strikes
+	mu     sync.Mutex
+	wall   *time.Timer
+	idle   *time.Timer
+	quiet  time.Duration // after which idle strikes
+	held   int           // how many reasons there are to be quiet
+	paused bool          // idle was stopped because of them
 }
 
 // StartClock starts the clocks of a task; zero durations have none. abort ends
@@ -52,8 +54,27 @@ func (c *Clock) touch() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// A timer that fired already must not be started again.
-	if c.idle != nil && c.idle.Stop() {
+	if c.idle != nil && c.held == 0 && c.idle.Stop() {
 		c.idle.Reset(c.quiet)
+	}
+}
+
+// Hold stops the idle clock while the task waits for something that is not the
+// agent: its set-up, a check, the budget that other tasks have reserved.
+func (c *Clock) Hold() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held++
+	if c.idle != nil && c.idle.Stop() {
+		c.paused = true
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.held--; c.paused && c.held == 0 {
+			c.paused = false
+			c.idle.Reset(c.quiet)
+		}
 	}
 }
 
@@ -61,6 +82,7 @@ func (c *Clock) touch() {
 func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.paused = false
 	for _, t := range []*time.Timer{c.wall, c.idle} {
 		if t != nil {
 			t.Stop()
