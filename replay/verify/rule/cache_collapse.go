@@ -17,7 +17,7 @@ func cacheCollapse() verify.Rule {
 		Why: "Something rewrote the head of the prompt, and each such request pays for the whole history again " +
 			"(thedotmack/claude-mem#2872: 276 collapses, 32.6 M tokens; NousResearch/hermes-agent#27339, goruck/home-generative-agent#617).",
 		Fix:   "Compare the two requests byte by byte; look for a clock, re-ordered tools, rewritten messages.",
-		Quiet: "The first two calls, a pause of more than five minutes, another model, a compaction, an edit or a branch in between, changed tools, providers that report no cache, prefixes under 4,096 tokens.",
+		Quiet: "The first two calls, a pause of more than five minutes, another model, a compaction, an edit or a branch in between, changed tools, providers that report no cache, prefixes under 4,096 tokens. Only a note where the file records neither tools nor prompt.",
 		Since: "0.1.0",
 		Bad:   usageChain([][2]int{{0, 9000}, {9000, 300}, {0, 9600}, {9600, 200}}),
 		Good:  usageChain([][2]int{{0, 9000}, {0, 9300}, {9300, 300}, {9600, 200}}),
@@ -71,13 +71,22 @@ func (c *prefix) message(p *verify.Pass, m *transcript.Message) {
 		cached > 0 && !at.IsZero() && !c.at.IsZero() && at.Sub(c.at) <= cacheLifetime {
 		f := p.Finding("%d tokens came from the cache, %d were in it", m.Usage.CacheRead, c.cached)
 		f.Related = []verify.Related{{Line: c.line, Message: "the answer before"}}
-		p.Report(f)
+		p.ReportIf(f, noteUnlessDeclared)
 	}
 	if !same {
 		c.answers, c.provider, c.model = 0, strings.Clone(m.Provider), strings.Clone(m.Model)
 	}
 	c.answers++
 	c.cached, c.at, c.line, c.where = cached, at, p.Place().Line, p.Position()
+}
+
+// noteUnlessDeclared tones a finding down in files that record no declarations:
+// what changed there may be the tools or the prompt, and nothing would say so.
+func noteUnlessDeclared(file *verify.File, f *verify.Finding) bool {
+	if !file.Declares {
+		f.Severity = verify.Note
+	}
+	return true
 }
 
 // timeOf is when an answer was asked for or recorded; zero if unknown.
