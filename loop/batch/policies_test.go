@@ -69,28 +69,50 @@ func TestPolicies(t *testing.T) {
 		name, yaml string
 		want       judged
 	}{
-		{"three turns are three requests", look + "finish: { limits: { turns: 3 } }\n",
-			judged{policy.Limit, "turns: 3", 3, `look0 look1 look2`}},
-		{"turns that are enough are no limit", "model: { provider: scripted, responses: [{ text: a, calls: [{ name: look, arguments: { n: 0 } }] }, { text: done }] }\nfinish: { limits: { turns: 2 } }\n",
-			judged{policy.OK, "", 2, `look0`}},
-		{"a follow-up has no room", "model: { provider: scripted, responses: [{ text: a }, { text: b }] }\nfollow_ups: [more]\nfinish: { limits: { turns: 1 } }\n",
-			judged{policy.Limit, "turns: 1", 1, ``}},
-		{"a second prompt has no room", "model: { provider: scripted, responses: [{ text: a }, { text: b }] }\nfinish: { limits: { turns: 1 } }\n",
-			judged{policy.OK, "", 1, ``}},
-		{"wrap up", look + "finish: { limits: { turns: 3 }, on_limit: wrap_up }\n",
-			judged{policy.Limit, "turns: 3", 3, `look0 look1`}},
-		{"tool calls", look + "finish: { limits: { tool_calls: 2 } }\n",
-			judged{policy.Limit, "tool_calls: 2", 3, `look0 look1`}},
-		{"tokens", look + "finish: { limits: { tokens: 4000 } }\n",
-			judged{policy.Limit, "tokens: 4000", -1, "*"}},
-		{"the same call again and again", endless("{ name: look, arguments: { n: 1 } }") + "finish: { limits: { repeated_call: 3 } }\n",
-			judged{policy.Stuck, "look was called 3 times", 3, `look1 look1 look1`}},
-		{"other arguments are not the same call", "model: { provider: scripted, responses: [{ calls: [{ name: look, arguments: { n: 1 } }] }, { calls: [{ name: look, arguments: { n: 2 } }] }, { calls: [{ name: look, arguments: { n: 1 } }] }, { text: done }] }\nfinish: { limits: { repeated_call: 2 } }\n",
-			judged{policy.OK, "", 4, `look1 look1 look2`}},
-		{"a denied call is answered", "model: { provider: scripted, responses: [{ calls: [{ name: send, arguments: { n: 1 } }] }, { text: done }] }\npermissions: { deny: [\"sen*\"] }\n",
-			judged{policy.OK, "", 2, ``}},
-		{"a denied call ends the task", "model: { provider: scripted, responses: [{ calls: [{ name: send, arguments: { n: 1 } }] }, { text: done }] }\npermissions: { deny: [\"sen*\"], on_deny: stop }\n",
-			judged{policy.Denied, "the task denies sen*", 1, ``}},
+		{
+			"three turns are three requests", look + "finish: { limits: { turns: 3 } }\n",
+			judged{policy.Limit, "turns: 3", 3, `look0 look1 look2`},
+		},
+		{
+			"turns that are enough are no limit", "model: { provider: scripted, responses: [{ text: a, calls: [{ name: look, arguments: { n: 0 } }] }, { text: done }] }\nfinish: { limits: { turns: 2 } }\n",
+			judged{policy.OK, "", 2, `look0`},
+		},
+		{
+			"a follow-up has no room", "model: { provider: scripted, responses: [{ text: a }, { text: b }] }\nfollow_ups: [more]\nfinish: { limits: { turns: 1 } }\n",
+			judged{policy.Limit, "turns: 1", 1, ``},
+		},
+		{
+			"a second prompt has no room", "model: { provider: scripted, responses: [{ text: a }, { text: b }] }\nfinish: { limits: { turns: 1 } }\n",
+			judged{policy.OK, "", 1, ``},
+		},
+		{
+			"wrap up", look + "finish: { limits: { turns: 3 }, on_limit: wrap_up }\n",
+			judged{policy.Limit, "turns: 3", 3, `look0 look1`},
+		},
+		{
+			"tool calls", look + "finish: { limits: { tool_calls: 2 } }\n",
+			judged{policy.Limit, "tool_calls: 2", 3, `look0 look1`},
+		},
+		{
+			"tokens", look + "finish: { limits: { tokens: 4000 } }\n",
+			judged{policy.Limit, "tokens: 4000", -1, "*"},
+		},
+		{
+			"the same call again and again", endless("{ name: look, arguments: { n: 1 } }") + "finish: { limits: { repeated_call: 3 } }\n",
+			judged{policy.Stuck, "look was called 3 times", 3, `look1 look1 look1`},
+		},
+		{
+			"other arguments are not the same call", "model: { provider: scripted, responses: [{ calls: [{ name: look, arguments: { n: 1 } }] }, { calls: [{ name: look, arguments: { n: 2 } }] }, { calls: [{ name: look, arguments: { n: 1 } }] }, { text: done }] }\nfinish: { limits: { repeated_call: 2 } }\n",
+			judged{policy.OK, "", 4, `look1 look1 look2`},
+		},
+		{
+			"a denied call is answered", "model: { provider: scripted, responses: [{ calls: [{ name: send, arguments: { n: 1 } }] }, { text: done }] }\npermissions: { deny: [\"sen*\"] }\n",
+			judged{policy.OK, "", 2, ``},
+		},
+		{
+			"a denied call ends the task", "model: { provider: scripted, responses: [{ calls: [{ name: send, arguments: { n: 1 } }] }, { text: done }] }\npermissions: { deny: [\"sen*\"], on_deny: stop }\n",
+			judged{policy.Denied, "the task denies sen*", 1, ``},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			res, w, es := playTask(t, scriptedHead+test.yaml)

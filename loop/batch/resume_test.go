@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,9 +161,8 @@ func resumeCut(t *testing.T, files []*task.File, whole []byte, cut int) {
 		t.Fatal(err)
 	}
 	w := &world{ran: map[string]int{}}
-	for name, n := range intents(whole[:cut]) {
-		w.ran[name] = n // a call whose intent is on disk may have run
-	}
+	// a call whose intent is on disk may have run
+	maps.Copy(w.ran, intents(whole[:cut]))
 	sum, c, err := play(t, t.Context(), Options{Files: files, Out: out, Resume: true, Tools: w.tools, Sync: journal.SyncNone})
 	if err != nil || sum.ExitCode != 0 {
 		t.Errorf("%+v, %v", sum.Results, err)
