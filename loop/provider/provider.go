@@ -132,7 +132,7 @@ func newOpenAI(p *Pool, t *task.Task) (loop.Model, error) {
 	}
 	switch {
 	case len(m.APIKeyCommand) > 0:
-		c.APIKey = openai.KeyFromCommand(m.APIKeyCommand...)
+		c.APIKey = openai.KeyFromCommand(t.Argv(m.APIKeyCommand)...)
 	case KeyEnv(m) != "":
 		c.APIKey = openai.KeyFromEnv(KeyEnv(m))
 	}

@@ -58,8 +58,13 @@ func (t *Task) Path(p string) string {
 // arguments are the program's own.
 func (t *Task) Argv(run []string) []string {
 	argv := slices.Clone(run)
-	if len(argv) > 0 && strings.ContainsRune(argv[0], '/') {
-		argv[0] = t.Path(argv[0])
+	if len(argv) == 0 || !strings.ContainsRune(argv[0], '/') {
+		return argv
+	}
+	argv[0] = t.Path(argv[0])
+	// A relative path would be one of the folder that the program is started in.
+	if abs, err := filepath.Abs(argv[0]); err == nil {
+		argv[0] = abs
 	}
 	return argv
 }
