@@ -82,10 +82,13 @@ func Detect(head []byte, name string) (f Format, seen string, err error) {
 		}
 		return Format{}, "", fmt.Errorf("input format %q: want one of %s", name, strings.Join(Names(), ", "))
 	}
-	h := newHead(head)
-	for _, f := range Formats() {
-		if f.Sniff(h) {
-			return f, f.Title, nil
+	var h *Head
+	for _, objects := range []int{fewObjects, manyObjects} {
+		h = newHead(head, objects)
+		for _, f := range Formats() {
+			if f.Sniff(h) {
+				return f, f.Title, nil
+			}
 		}
 	}
 	return Format{}, h.describe(), nil

@@ -18,18 +18,22 @@ type Head struct {
 // read: strings by value, everything else as "".
 type Object map[string]string
 
-// maxObjects is how many lines are looked at. A file may begin with a good
-// number of bookkeeping lines: some Claude Code files have dozens.
-const maxObjects = 64
+// How many lines are looked at, at first and if they do not tell. A file may
+// begin with a good number of bookkeeping lines: some Claude Code files have
+// dozens.
+const (
+	fewObjects  = 8
+	manyObjects = 64
+)
 
-func newHead(b []byte) *Head {
+func newHead(b []byte, objects int) *Head {
 	h := &Head{Bytes: b[:min(len(b), HeadSize)]}
 	for line := range bytes.Lines(h.Bytes) {
 		line = bytes.TrimLeft(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
 		if len(line) > 0 && line[0] == '{' {
 			h.Objects = append(h.Objects, readObject(line))
 		}
-		if len(h.Objects) == maxObjects {
+		if len(h.Objects) == objects {
 			break
 		}
 	}

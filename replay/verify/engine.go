@@ -30,7 +30,7 @@ type engine struct {
 	branch branches
 	seal   *sealer
 	base   *base
-	secret *secret.Finder
+	secret *secret.Finder // nil until a snippet is shown
 	found  *findings
 
 	file File
@@ -65,7 +65,6 @@ func newEngine(src Source, format foreign.Format, head []byte, rules []Rule, o O
 	e.found = newFindings(src.Name)
 	e.seal = newSealer(format, head, o)
 	e.base = newBase(o.Base, o)
-	e.secret = secret.New()
 	e.file = File{Format: format.Name, Slice: o.Slice, Finished: o.Finished}
 	e.pass = Pass{File: &e.file, e: e}
 	memories := 0
@@ -356,11 +355,10 @@ func peek(src Source) ([]byte, Source, error) {
 		}
 		src = memorySource(src.Name, b)
 	}
-	head := make([]byte, foreign.HeadSize)
-	n, err := io.ReadFull(src.Reader, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	head, err := io.ReadAll(io.LimitReader(src.Reader, foreign.HeadSize))
+	if err != nil {
 		return nil, src, fmt.Errorf("read %s: %w", src.Name, err)
 	}
-	src.Reader = &rewound{head: head[:n], rest: src.Reader}
-	return head[:n], src, nil
+	src.Reader = &rewound{head: head, rest: src.Reader}
+	return head, src, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/verify/secret"
 )
 
 // end finishes the file: the tips are leaves now, and what hung in the air is
@@ -144,6 +145,9 @@ func (e *engine) snippet(f *Finding) {
 	line, err := e.src.readLine(i+int64(start), 4*snippetSize)
 	if err != nil {
 		return
+	}
+	if e.secret == nil {
+		e.secret = secret.New()
 	}
 	text := e.secret.Mask(string(trimLineEnd(line)))
 	f.Snippet = strings.ToValidUTF8(text[:min(len(text), snippetSize)], "\uFFFD")

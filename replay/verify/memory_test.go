@@ -61,8 +61,8 @@ func TestMemory(t *testing.T) {
 		"linear": func(n int) []byte { return forked(3*n, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			small, few := heapAfter(t, make(2000))
-			large, many := heapAfter(t, make(20000))
+			small, few := heapAfter(t, make(1000))
+			large, many := heapAfter(t, make(7000))
 			perEntry := float64(large-min(small, large)) / float64(many-few)
 			t.Logf("%d entries: %d KiB; %d entries: %d KiB; %.0f bytes an entry", few, small>>10, many, large>>10, perEntry)
 			const limit = 100

@@ -7,7 +7,7 @@ type occurrence struct {
 	prev  uint32 // the use of the key before this one in the file, or none
 }
 
-const chunkUses = 1024
+const chunkUses = 256
 
 // occurrences remembers every use of a key in a file, 16 bytes each, and finds
 // the latest one on a path.

@@ -29,7 +29,7 @@ const (
 
 func (r *row) at() int64 { return int64(r.high)<<32 | int64(r.offset) }
 
-const chunkRows = 1024
+const chunkRows = 256
 
 // table has a row for every entry, in file order, so that a parent's index is
 // smaller than its children's. Rows live in chunks: growing a slice of all of
