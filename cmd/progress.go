@@ -7,9 +7,18 @@ import (
 	"github.com/turnlog/turnlog/replay/report"
 )
 
-// progress is one line on a terminal that is rewritten as files are done. The
+// The values of --progress.
+const (
+	progressAuto   = "auto"
+	progressAlways = "always"
+	progressNever  = "never"
+)
+
+func progressModes() []string { return []string{progressAuto, progressAlways, progressNever} }
+
+// fileProgress is one line on a terminal that is rewritten as files are done. The
 // nil value shows nothing.
-type progress struct {
+type fileProgress struct {
 	w     io.Writer
 	files int
 	shown bool
@@ -17,18 +26,18 @@ type progress struct {
 
 // newProgress shows progress where somebody sees it and it does not get
 // between the lines of a report: on a terminal that is not stdout's, too.
-func newProgress(s Streams, mode string, files int) *progress {
-	if mode == "never" || mode == "auto" && (!s.ErrTTY || s.OutTTY) {
+func newProgress(s Streams, mode string, files int) *fileProgress {
+	if mode == progressNever || mode == progressAuto && (!s.ErrTTY || s.OutTTY) {
 		return nil
 	}
-	return &progress{w: s.Err, files: files}
+	return &fileProgress{w: s.Err, files: files}
 }
 
 // everyFiles is how often the line changes; more is a blur, and costs more
 // than small files do.
 const everyFiles = 50
 
-func (p *progress) step(t report.Totals) {
+func (p *fileProgress) step(t report.Totals) {
 	if p == nil || t.Files%everyFiles != 0 && t.Files != p.files {
 		return
 	}
@@ -37,7 +46,7 @@ func (p *progress) step(t report.Totals) {
 }
 
 // clear takes the line away.
-func (p *progress) clear() {
+func (p *fileProgress) clear() {
 	if p == nil || !p.shown {
 		return
 	}

@@ -5,22 +5,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/render"
+	"github.com/turnlog/turnlog/loop/batch/report"
 	"github.com/turnlog/turnlog/loop/journal"
 )
 
 type runOptions struct {
 	Streams
-	Args   []string
-	Folder string
-	Sync   string
-	Quiet  bool
-	Answer string
+	Args     []string
+	Folder   string
+	Format   string
+	Progress string
+	Reports  []string // KIND[=PATH]
+	Control  string   // "-" or nothing
+	Sync     string
+	Quiet    bool
+	Answer   string
 
 	// Of the tasks.
 	Vars       []string
@@ -84,6 +91,10 @@ the exit code that its failed tasks share, else 1.`,
 func (o *runOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.Folder, "out", "", "output `folder` (default runs/<UTC time>)")
+	enumFlag(c, &o.Format, "format", "ndjson", "how stdout shows what happens", render.Formats())
+	enumFlag(c, &o.Progress, "progress", progressAuto, "show progress on stderr", progressModes())
+	f.StringArrayVar(&o.Reports, "report", nil, "report the tasks to CI, `KIND[=PATH]`: "+strings.Join(report.Kinds(), " or ")+"; may be repeated")
+	f.StringVar(&o.Control, "control", "", "obey commands from `-`, standard input: steer, follow_up and abort as NDJSON")
 	enumFlag(c, &o.Sync, "sync", string(journal.SyncTurn), "flush transcripts to disk after each of these", journal.Syncs())
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "no notes on stderr")
 	f.StringVar(&o.Answer, "answer", "", "write the last answer to `FILE`; one task only")
@@ -106,6 +117,10 @@ func (o *runOptions) flags(c *cobra.Command) {
 }
 
 func runRun(ctx context.Context, o *runOptions) error {
+	reports, err := parseReports(o.Reports)
+	if err != nil {
+		return err
+	}
 	opts, err := o.batch()
 	if err != nil {
 		return err
@@ -118,11 +133,12 @@ func runRun(ctx context.Context, o *runOptions) error {
 			return err
 		}
 	}
-	sum, err := batch.Run(ctx, opts)
+	sum, err := o.start(ctx, &opts)
 	var plan *batch.PlanError
 	if errors.As(err, &plan) {
 		return usagef("%w", plan.Err)
 	}
+	err = cmp.Or(err, o.writeReports(reports, &opts, &sum))
 	if err == nil && o.Answer != "" {
 		err = o.writeAnswer(opts, sum)
 	}
@@ -136,6 +152,21 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return outcome(sum.ExitCode)
 	}
 	return nil
+}
+
+// start runs the batch, shows its events and obeys commands.
+func (o *runOptions) start(ctx context.Context, opts *batch.Options) (batch.Summary, error) {
+	sinks, done, err := o.sinks(opts.Mask)
+	if err != nil {
+		return batch.Summary{}, err
+	}
+	defer done()
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	control, stop := o.control(ctx, sinks, abort)
+	defer stop()
+	opts.Sink, opts.Control = sinks, control
+	return batch.Run(ctx, *opts)
 }
 
 // note says on stderr what became of the tasks, those that did not end well by

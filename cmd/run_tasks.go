@@ -27,6 +27,8 @@ func (o *runOptions) batch() (batch.Options, error) {
 		return opts, usagef("--resume needs --out: the folder of the run to go on with")
 	case o.RetryErrors && !o.Resume:
 		return opts, usagef("--retry-errors needs --resume")
+	case o.Control != "" && o.Control != "-":
+		return opts, usagef("--control %q: commands are read from standard input only", o.Control).hint("--control -")
 	case o.Jobs < 0 || o.MaxTurns < 0 || o.MaxTokens < 0 || o.MaxCostUSD < 0 || o.MaxWall < 0:
 		return opts, usagef("limits and --jobs cannot be negative")
 	}
@@ -39,7 +41,7 @@ func (o *runOptions) batch() (batch.Options, error) {
 	}
 	opts = batch.Options{
 		Out: o.Folder, ID: batch.NewID(time.Now()), Version: readBuild().Version,
-		Sync: journal.Sync(o.Sync), Sink: nil,
+		Sync: journal.Sync(o.Sync),
 		Jobs: o.Jobs, FailFast: o.FailFast, Only: o.Only, Shard: shard,
 		Resume: o.Resume, RetryErrors: o.RetryErrors,
 	}
@@ -62,7 +64,6 @@ func (o *runOptions) batch() (batch.Options, error) {
 	if opts.Mask, err = batch.Secrets(opts.Files, o.lookupEnv); err != nil {
 		return opts, usagef("%w", err)
 	}
-	opts.Sink = &batch.NDJSON{W: o.Out, Mask: opts.Mask.Mask}
 	return opts, nil
 }
 

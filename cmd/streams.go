@@ -15,6 +15,7 @@ type Streams struct {
 	Out, Err io.Writer
 	OutTTY   bool
 	ErrTTY   bool
+	ErrWidth func() int          // columns of Err now, 0 if unknown; nil is unknown
 	Getenv   func(string) string // nil knows no variable
 }
 
@@ -22,9 +23,10 @@ type Streams struct {
 func System() Streams {
 	return Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		OutTTY: isatty.IsTerminal(os.Stdout.Fd()),
-		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()),
-		Getenv: os.Getenv,
+		OutTTY:   isatty.IsTerminal(os.Stdout.Fd()),
+		ErrTTY:   isatty.IsTerminal(os.Stderr.Fd()),
+		ErrWidth: func() int { return width(os.Stderr) },
+		Getenv:   os.Getenv,
 	}
 }
 

@@ -1,10 +1,8 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/turnlog/turnlog/replay/report"
 	"github.com/turnlog/turnlog/replay/verify"
@@ -21,7 +19,7 @@ type verification struct {
 
 	render   report.Renderer
 	summary  io.Closer // of the GitHub step, nil if there is none
-	progress *progress
+	progress *fileProgress
 	known    *baseline
 	inputs   map[string]input
 
@@ -92,20 +90,12 @@ func (v *verification) finish() error {
 	return nil
 }
 
-// stepSummary opens the file that GitHub shows as a step's summary. Other
-// commands of the step may have written to it, and its limit is for all.
+// stepSummary opens the file that GitHub shows as a step's summary.
 func stepSummary(m *report.Meta, name string) (io.Closer, error) {
-	if name == "" {
-		return nil, nil
+	f, room, err := openStepSummary(name)
+	if f == nil {
+		return nil, err
 	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open step summary: %w", err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open step summary: %w", err), f.Close())
-	}
-	m.StepSummary, m.Room = f, max(1, 1<<20-int(info.Size()))
+	m.StepSummary, m.Room = f, room
 	return f, nil
 }

@@ -79,7 +79,7 @@ it was named as an argument.`,
 	enumFlag(c, &o.Format, "format", "text", "how to report", report.Formats())
 	enumFlag(c, &o.InputFormat, "input-format", "", "read files as this format (default: found out)", foreign.Names())
 	enumFlag(c, &o.FailOn, "fail-on", "error", "least severity that makes exit code 1", []string{"error", "warning", "note", "never"})
-	enumFlag(c, &o.Progress, "progress", "auto", "show progress on stderr", []string{"auto", "always", "never"})
+	enumFlag(c, &o.Progress, "progress", progressAuto, "show progress on stderr", progressModes())
 	f.StringSliceVar(&o.Rules, "rules", nil, "run `+ID`s too, leave -IDs out; an ID alone runs only what is named")
 	f.StringSliceVar(&o.Severity, "severity", nil, "report a rule as error, warning, note or off: `ID=LEVEL`")
 	f.StringVar(&o.Baseline, "baseline", "", "accept the findings that this `file` lists")
