@@ -83,7 +83,8 @@ func quoted(text string) string {
 type endpoint struct {
 	URL     string
 	answers []answer
-	hold    chan struct{} // if set, no answer begins before it can be received from
+	hold    chan struct{}            // if set, no answer begins before it can be received from
+	reply   func(body string) answer // if set, decides in place of answers
 
 	mu            sync.Mutex
 	bodies        []string
@@ -103,7 +104,12 @@ func serve(t testing.TB, answers ...answer) *endpoint {
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	e.mu.Lock()
-	a := e.answers[min(len(e.bodies), len(e.answers)-1)]
+	var a answer
+	if e.reply != nil {
+		a = e.reply(string(body))
+	} else {
+		a = e.answers[min(len(e.bodies), len(e.answers)-1)]
+	}
 	e.bodies, e.headers = append(e.bodies, string(body)), append(e.headers, r.Header)
 	e.running++
 	e.most = max(e.most, e.running)
