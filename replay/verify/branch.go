@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -204,7 +203,7 @@ func (e *engine) pathTo(i uint32) *Path {
 	for _, at := range slices.Backward(again) {
 		en, err := e.entry(at)
 		if err != nil {
-			panic(fmt.Errorf("take up a branch: %w", err))
+			panic(rereadError{err})
 		}
 		e.pass.index = at
 		e.apply(en)
@@ -227,9 +226,5 @@ func (e *engine) startOf(i, at uint32) *Path {
 	for p := e.table.row(root).parent; p != none; p = e.table.row(root).parent {
 		root = p
 	}
-	return e.newPath(e.isDangling(root))
-}
-
-func (e *engine) isDangling(root uint32) bool {
-	return slices.ContainsFunc(e.file.Dangling, func(d Dangling) bool { return d.index == root })
+	return e.newPath(e.table.row(root).flags&severed != 0)
 }

@@ -39,7 +39,7 @@ type engine struct {
 
 	chain    string           // the chain that path is on
 	chains   map[string]*Path // paths of the other chains
-	records  uint8            // of the line
+	records  uint32           // of the line so far
 	damaged  error
 	notes    []string
 	unknown  int      // line of the first call before any declaration
@@ -131,7 +131,11 @@ func (e *engine) newPath(severed bool) *Path {
 // result must mean that every rule has seen everything.
 func (e *engine) run(ctx context.Context) (result Result, err error) {
 	defer func() {
-		if r := recover(); r != nil {
+		switch r := recover().(type) {
+		case nil:
+		case rereadError:
+			err = fmt.Errorf("check %s: %w", e.src.Name, r.error)
+		default:
 			err = fmt.Errorf("check %s: rule %s failed at line %d: %v", e.src.Name, e.ruleName(), e.file.Lines, r)
 		}
 		result.Summary = e.summary()
@@ -169,11 +173,11 @@ func (e *engine) line(l *transcript.Line) error {
 	e.file.Lines = l.No
 	e.pass.line, e.pass.entry, e.pass.Path = l, nil, nil
 	e.pass.Differs = e.base.line(l)
-	switch l.Damage {
-	case transcript.TornLine, transcript.TornTail, transcript.Glued:
+	if l.Damage != transcript.Intact {
 		e.file.TornAt = l.No
 		e.sever()
-	case transcript.TooLong:
+	}
+	if l.Damage == transcript.TooLong {
 		e.damaged = errors.Join(e.damaged, fmt.Errorf("check %s: line %d is longer than the limit and was not checked: %w", e.src.Name, l.No, l.Err))
 	}
 	e.each(e.hooks.line, func(c *Checker) { c.Line(&e.pass, l) })
@@ -210,6 +214,9 @@ func (e *engine) record(chain string, en *transcript.Entry) error {
 		id: link.id, parent: link.parent, line: uint32(en.Line),
 		offset: uint32(e.pass.line.Offset), high: uint8(e.pass.line.Offset >> 32), record: e.records,
 	})
+	if link.parent == none && link.named {
+		e.table.row(i).flags |= severed
+	}
 	e.pass.index = i
 	e.sequence = e.placeInSequence(i, link)
 	e.pass.Links = e.links(link)

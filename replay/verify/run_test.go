@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -152,6 +153,38 @@ func TestReaders(t *testing.T) {
 		if diff := cmp.Diff(want, result.Findings, cmp.AllowUnexported(verify.Finding{})); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
+	}
+}
+
+// TestManyRecordsOnALine takes up a branch at one of many records that were
+// glued together.
+func TestManyRecordsOnALine(t *testing.T) {
+	var b strings.Builder
+	for i := range 700 {
+		parent := "null"
+		if i > 0 {
+			parent = `"g` + strconv.Itoa(i-1) + `"`
+		}
+		b.WriteString(`{"type":"message","id":"g` + strconv.Itoa(i) + `","parentId":` + parent + `,"message":{"role":"user","content":"go"}}`)
+	}
+	b.WriteString("\n" + `{"type":"message","id":"x1","parentId":"g699","message":{` + assistant("toolUse | call c1 a") + "}}\n")
+	b.WriteString(`{"type":"message","id":"x2","parentId":"g300","message":{` + assistant("stop | text ok") + "}}\n")
+	b.WriteString(`{"type":"message","id":"x3","parentId":"x1","message":{"role":"user","content":"on"}}` + "\n")
+	got := places(check(t, "f", []byte(b.String()), verify.Options{}).Findings)
+	want := []place{{"glued-records", 1}, {"missing-result", 2}, {"interleaved-branches", 4}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRereadFails takes up a branch in a file that cannot be read again.
+func TestRereadFails(t *testing.T) {
+	file := forked(200, 3)
+	src := memory("f", file)
+	src.At = bytes.NewReader(nil)
+	_, err := verify.Run(t.Context(), src, rules(), verify.Options{})
+	if err == nil || !strings.Contains(err.Error(), "has changed while it was checked") {
+		t.Error(err)
 	}
 }
 

@@ -69,7 +69,7 @@ func (e *engine) entry(i uint32) (*transcript.Entry, error) {
 		return nil, err
 	}
 	var found *transcript.Entry
-	n := uint8(0)
+	n := uint32(0)
 	e.format.Records(&l, func(_ string, en *transcript.Entry) {
 		if n == r.record {
 			found = en
@@ -91,11 +91,15 @@ func (e *engine) damagedLine(raw []byte) (transcript.Line, error) {
 	return transcript.Line{}, nil
 }
 
+// rereadError ends a run from within: a rule that looks at an earlier entry
+// cannot go on if the entry cannot be read again.
+type rereadError struct{ error }
+
 // messageAt reads the message of an entry again, nil if it has none.
 func (e *engine) messageAt(i uint32) *transcript.Message {
 	en, err := e.entry(i)
 	if err != nil {
-		panic(fmt.Errorf("look at an earlier message: %w", err))
+		panic(rereadError{err})
 	}
 	return en.Message
 }

@@ -13,9 +13,9 @@ type row struct {
 	jump   uint32 // an ancestor further up; see table.add
 	line   uint32
 	offset uint32 // low bits of the line's offset in the file
-	high   uint8  // bits 32 to 39 of it: files up to 1 TiB
+	record uint32 // which of the records of its line
+	high   uint8  // bits 32 to 39 of offset: files up to 1 TiB
 	span   uint8  // the jump skips 2^span-1 entries
-	record uint8  // which of the records of its line
 	flags  flags
 }
 
@@ -25,6 +25,7 @@ const (
 	hasChild flags = 1 << iota
 	wasLeft        // the file went on elsewhere while this was its tip
 	owed           // calls above it on its path had no result when it was written
+	severed        // it names a parent that was not there, so its path starts at a gap
 )
 
 func (r *row) at() int64 { return int64(r.high)<<32 | int64(r.offset) }

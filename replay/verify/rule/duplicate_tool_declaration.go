@@ -25,11 +25,26 @@ func duplicateToolDeclaration() verify.Rule {
 			switch {
 			case e.Message != nil:
 				reportDuplicates(p, e.Message.ToolsAdded)
+			case e.Custom != nil && e.Custom.CustomType == transcript.CustomRequest:
+				reportDuplicates(p, requested(e.Custom))
 			case e.Compaction != nil && e.Compaction.SystemMessage != nil:
 				reportDuplicates(p, e.Compaction.SystemMessage.ToolsAdded)
 			}
 		}}),
 	}
+}
+
+// requested are the tools that the record of a request names.
+func requested(c *transcript.Custom) []transcript.Tool {
+	var r transcript.Request
+	if c.Decode(&r) != nil {
+		return nil
+	}
+	tools := make([]transcript.Tool, len(r.Tools))
+	for i, name := range r.Tools {
+		tools[i].Name = name
+	}
+	return tools
 }
 
 func reportDuplicates(p *verify.Pass, tools []transcript.Tool) {

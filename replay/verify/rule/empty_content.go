@@ -62,8 +62,13 @@ func emptyUser(p *verify.Pass, m *transcript.Message) {
 }
 
 // finished reports whether m is an answer that is known to have ended well.
+// pi 1.6.0 has answers that are deferred: they come later.
 func finished(m *transcript.Message) bool {
-	return m.Role == transcript.Assistant && !m.Failed() && m.StopReason != "" && m.StopReason != transcript.StopPending
+	switch m.StopReason {
+	case "", transcript.StopPending, "deferred":
+		return false
+	}
+	return m.Role == transcript.Assistant && !m.Failed()
 }
 
 // says reports whether m has a call, visible text, or anything but text and
