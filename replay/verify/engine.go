@@ -40,6 +40,7 @@ type engine struct {
 	chain    string           // the chain that path is on
 	chains   map[string]*Path // paths of the other chains
 	records  uint32           // of the line so far
+	read     int64            // bytes of the file so far
 	damaged  error
 	notes    []string
 	unknown  int      // line of the first call before any declaration
@@ -190,6 +191,7 @@ func (e *engine) line(l *transcript.Line) error {
 		}
 	})
 	e.seal.line(l)
+	e.read = l.Offset + int64(len(l.Raw))
 	return err
 }
 

@@ -11,6 +11,10 @@ import (
 // end finishes the file: the tips are leaves now, and what hung in the air is
 // decided.
 func (e *engine) end() error {
+	if e.damaged == nil && e.src.grew(e.read) {
+		e.file.Growing = true
+		e.note("the file became longer while it was read: its last lines may be half a turn")
+	}
 	e.chains[e.chain] = e.path
 	for _, chain := range sortedKeys(e.chains) {
 		e.path = e.chains[chain]

@@ -20,6 +20,7 @@ type File struct {
 	Durations   bool // some result says how long its tool ran
 	Slice       bool // see Options
 	Finished    bool // see Options
+	Growing     bool // the file became longer while it was read: a run is going on
 
 	// TornAt is the line of the last damaged line, 0 if there is none.
 	TornAt int

@@ -177,6 +177,19 @@ func TestManyRecordsOnALine(t *testing.T) {
 	}
 }
 
+// TestGrowingFile reads a file that a run goes on writing: its open tail and its
+// open call are no damage.
+func TestGrowingFile(t *testing.T) {
+	text, _ := expand(t, "user go\nassistant toolUse | call c1 poll\n")
+	text += `{"type":"message","id":"x","par`
+	src := memory("f", []byte(text))
+	src.At = strings.NewReader(text + `entId":"e2"`)
+	result, err := verify.Run(t.Context(), src, rules(), verify.Options{})
+	if err != nil || len(result.Findings) > 0 || len(result.Summary.Notes) != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
 // TestRereadFails takes up a branch in a file that cannot be read again.
 func TestRereadFails(t *testing.T) {
 	file := forked(200, 3)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -86,7 +87,7 @@ func (s *sealer) check(e *transcript.Entry, header *transcript.Header) Sealed {
 	case errors.Is(err, transcript.ErrSealUnknown):
 		return Sealed{SealBroken, "the seal cannot be checked: " + err.Error()}
 	case err != nil:
-		return Sealed{SealBroken, "the file was changed after it was sealed: " + err.Error()}
+		return Sealed{SealBroken, "the file was changed after it was sealed: " + strings.TrimPrefix(err.Error(), transcript.ErrSealBroken.Error()+": ")}
 	}
 	return Sealed{Seal: SealOK}
 }

@@ -28,6 +28,12 @@ func (r *rewound) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// grew reports whether the file is longer than what was read of it.
+func (s Source) grew(read int64) bool {
+	n, _ := s.At.ReadAt(make([]byte, 1), read)
+	return n > 0
+}
+
 // readLine reads the physical line that starts at offset again, at most limit
 // bytes of it.
 func (s Source) readLine(offset int64, limit int) ([]byte, error) {

@@ -33,7 +33,9 @@ func gluedRecords() verify.Rule {
 			} else if n > 1 {
 				what = strconv.Itoa(n) + " records stand on one line"
 			}
-			p.Report(damage(p, l, what))
+			f := damage(p, l, what)
+			f.Message = what
+			p.Report(f)
 		}}),
 	}
 }

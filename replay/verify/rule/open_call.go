@@ -32,7 +32,7 @@ func openCall() verify.Rule {
 				f.Severity = verify.Warning
 				f.Message += ", though the run had ended"
 			}
-			p.Report(f)
+			p.ReportIf(f, unlessGrowing)
 		}}),
 	}
 }
