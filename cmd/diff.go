@@ -93,7 +93,7 @@ func (f *diffFlags) add(c *cobra.Command, o *diffOptions) {
 	flags.BoolVar(&o.AppendOnly, "append-only", false, "check only that B begins with A, byte for byte")
 	flags.BoolVarP(&o.Quiet, "quiet", "q", false, "show nothing; the exit code tells")
 	flags.IntVar(&o.Text.Width, "width", 0, "columns of text output (default: $COLUMNS, or 100)")
-	flags.IntVar(&o.Text.Limit, "limit", 20, "changes shown of each category in text output; 0 shows all")
+	flags.IntVar(&o.Text.Limit, "limit", 10, "changes shown of each category in text output; 0 shows all")
 }
 
 func texts[S ~string](list []S) []string {
@@ -133,6 +133,9 @@ func (f *diffFlags) options(c *cobra.Command, o *diffOptions) error {
 	}
 	if o.Files[0] == "-" && o.Files[1] == "-" {
 		return usagef("standard input cannot be both sides")
+	}
+	if o.Format == "text" {
+		o.Sides[0].Values = o.Text.Limit
 	}
 	if o.Text.Width == 0 {
 		o.Text.Width, _ = strconv.Atoi(o.Env("COLUMNS")) // what is no number is as good as unset

@@ -5,15 +5,17 @@ import (
 	"slices"
 )
 
-// largestTable bounds the table of the exact alignment, in cells of 4 bytes.
-// Bigger gaps are aligned by what is unique in them, in n log n.
-const largestTable = 1 << 20
+// The table of the exact alignment, in cells of 4 bytes. Up to smallTable it is
+// always used; up to largestTable where nothing is unique; never beyond.
+const (
+	smallTable   = 1 << 16
+	largestTable = 1 << 20
+)
 
 // align pairs the equal keys of a and b so that pairs do not cross, and calls
-// match for each. Equal ends first; then keys that occur once on either side,
-// as patience diff does (https://bramcohen.livejournal.com/73318.html), which
-// keeps what belongs together where a longest common subsequence of short
-// messages would not; small gaps between them exactly.
+// match for each. Equal ends first; small gaps exactly; in big ones the keys
+// that occur once on either side hold, as in patience diff
+// (https://bramcohen.livejournal.com/73318.html), in n log n.
 func align[K comparable](a, b []K, match func(i, j int)) {
 	alignRange(a, b, 0, len(a), 0, len(b), match)
 }
@@ -32,8 +34,12 @@ func alignRange[K comparable](a, b []K, a0, a1, b0, b1 int, match func(i, j int)
 	if a0 == a1 || b0 == b1 {
 		return
 	}
-	anchors := unique(a, b, a0, a1, b0, b1)
-	if len(anchors) == 0 && (a1-a0)*(b1-b0) <= largestTable {
+	var anchors []pair
+	size := (a1 - a0) * (b1 - b0)
+	if size > smallTable {
+		anchors = unique(a, b, a0, a1, b0, b1)
+	}
+	if len(anchors) == 0 && size <= largestTable {
 		exact(a1-a0, b1-b0, func(i, j int) bool { return a[a0+i] == b[b0+j] }, func(i, j int) { match(a0+i, b0+j) })
 		return
 	}

@@ -82,7 +82,7 @@ func CompareCalls(want, got []Call, s Sequence, m ArgumentMatch) []Mismatch {
 		list = c.missing(s)
 	}
 	if s != InOrder && s != Superset {
-		list = append(list, c.unexpected(list)...)
+		list = append(list, c.unexpected()...)
 	}
 	slices.SortStableFunc(list, func(x, y Mismatch) int { return c.at(x) - c.at(y) })
 	return list
@@ -95,10 +95,11 @@ type calls struct {
 	keys      [2][]digest
 	match     ArgumentMatch
 	pairs     pairing
+	near      []int // the wanted call that a call came near, -1 for none
 }
 
 func newCalls(want, got []Call, m ArgumentMatch) *calls {
-	c := &calls{want: want, got: got, match: m, pairs: pairing{a: none(len(want)), b: none(len(got))}}
+	c := &calls{want: want, got: got, match: m, pairs: pairing{a: none(len(want)), b: none(len(got))}, near: none(len(got))}
 	var s scratch
 	for side, list := range [][]Call{want, got} {
 		for i := range list {
@@ -234,14 +235,13 @@ func (c *calls) augment(i int, seen []bool) bool {
 // the same tool that came instead, if there is one.
 func (c *calls) missing(s Sequence) []Mismatch {
 	var list []Mismatch
-	taken := make([]bool, len(c.got))
 	for i, j := range c.pairs.a {
 		if j >= 0 {
 			continue
 		}
 		miss := Mismatch{Want: i, Got: -1}
-		if near := c.nearest(i, s, taken); near >= 0 {
-			taken[near] = true
+		if near := c.nearest(i, s); near >= 0 {
+			c.near[near] = i
 			miss.Got, miss.Fields = near, c.fields(i, near)
 		}
 		list = append(list, miss)
@@ -251,7 +251,7 @@ func (c *calls) missing(s Sequence) []Mismatch {
 
 // nearest finds a call of the tool that i wants, made where i belongs, that no
 // wanted call fits.
-func (c *calls) nearest(i int, s Sequence, taken []bool) int {
+func (c *calls) nearest(i int, s Sequence) int {
 	from, to := 0, len(c.got)
 	if s == Exact || s == InOrder {
 		for k := i - 1; k >= 0 && from == 0; k-- {
@@ -265,7 +265,7 @@ func (c *calls) nearest(i int, s Sequence, taken []bool) int {
 		}
 	}
 	for j := from; j < to; j++ {
-		if c.pairs.b[j] < 0 && !taken[j] && c.got[j].Name == c.want[i].Name && !c.fits(i, j) {
+		if c.pairs.b[j] < 0 && c.near[j] < 0 && c.got[j].Name == c.want[i].Name && !c.fits(i, j) {
 			return j
 		}
 	}
@@ -282,17 +282,11 @@ func (c *calls) fields(i, j int) []Field {
 	return fields
 }
 
-// unexpected lists the calls that nobody wanted and that are not named yet.
-func (c *calls) unexpected(named []Mismatch) []Mismatch {
-	taken := make([]bool, len(c.got))
-	for _, m := range named {
-		if m.Got >= 0 {
-			taken[m.Got] = true
-		}
-	}
+// unexpected lists the calls that nobody wanted and that came near none.
+func (c *calls) unexpected() []Mismatch {
 	var list []Mismatch
 	for j, i := range c.pairs.b {
-		if i < 0 && !taken[j] {
+		if i < 0 && c.near[j] < 0 {
 			list = append(list, Mismatch{Want: -1, Got: j})
 		}
 	}
@@ -305,7 +299,7 @@ func (c *calls) at(m Mismatch) int {
 		return 2 * m.Want
 	}
 	for j := m.Got; j >= 0; j-- {
-		if i := c.pairs.b[j]; i >= 0 {
+		if i := max(c.pairs.b[j], c.near[j]); i >= 0 {
 			return 2*i + 1
 		}
 	}

@@ -71,8 +71,10 @@ func TestCompareCalls(t *testing.T) {
 		{
 			"partners move on", calls(`a {"x":1}`, `a {"y":1}`, `a {"x":1,"y":1}`), calls(`a {"x":1,"y":1,"z":1}`, `a {"x":1}`, `a {"y":1,"z":1}`), diff.AnyOrder, diff.MatchPartial, nil,
 		},
-		{"big numbers", calls(`a {"x":9007199254740993}`), calls(`a {"x":9007199254740992}`), diff.Superset, diff.MatchExact,
-			[]string{`a {"x":9007199254740993} was not called, call 1 came near: $.x is 9007199254740992 and not 9007199254740993`}},
+		{
+			"big numbers", calls(`a {"x":9007199254740993}`), calls(`a {"x":9007199254740992}`), diff.Superset, diff.MatchExact,
+			[]string{`a {"x":9007199254740993} was not called, call 1 came near: $.x is 9007199254740992 and not 9007199254740993`},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,12 +18,12 @@ const (
 	Answer    Category = "answer"    // the last thing it said
 	Entries   Category = "entries"   // compactions, edits, summaries, entries of extensions
 	Usage     Category = "usage"     // tokens and cost
-	Lines     Category = "lines"     // damaged lines
+	Damaged   Category = "damage"     // damaged lines
 )
 
 // Categories lists all of them in that order.
 func Categories() []Category {
-	return []Category{Tools, Prompt, Model, Input, Calls, Arguments, Results, Stop, Texts, Answer, Entries, Usage, Lines}
+	return []Category{Tools, Prompt, Model, Input, Calls, Arguments, Results, Stop, Texts, Answer, Entries, Usage, Damaged}
 }
 
 // Kind says what became of the subject of a change between a and b.

@@ -29,6 +29,11 @@ type Options struct {
 	Leaf   string     // entry at the end of the path; "" is the last of the file
 	At     replay.Cut // compare what was in effect there; the zero Cut compares the paths
 
+	// Values bounds the changes of each category that keep what both sides
+	// have, for those who show no more; 0 is no bound. What differs everywhere
+	// would be in memory twice.
+	Values int
+
 	// Of mode calls.
 	Sequence  Sequence      // "" is Exact
 	Arguments ArgumentMatch // "" is the whole of them
@@ -120,7 +125,7 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 	r.Changes = r.standing()
 	if r.Mode == Full {
 		r.Edits = edits(a.steps, b.steps, &r.pairs)
-		if err := r.contents(ctx); err != nil {
+		if err := r.contents(ctx, o.Values); err != nil {
 			return nil, err
 		}
 		r.usage()
@@ -171,24 +176,28 @@ func (r *Result) usage() {
 // damage compares the lines that could not be read: what is in them is not
 // known, so two histories are equal only if these are.
 func (r *Result) damage() {
-	count := map[digest]int{}
+	type line struct {
+		kind string
+		sum  digest
+	}
+	count := map[line]int{}
 	for _, d := range r.A.Damage {
-		count[d.sum]++
+		count[line{d.Kind, d.sum}]++
 	}
 	var onlyB []Damage
 	for _, d := range r.B.Damage {
-		if count[d.sum]--; count[d.sum] < 0 {
+		if count[line{d.Kind, d.sum}]--; count[line{d.Kind, d.sum}] < 0 {
 			onlyB = append(onlyB, d)
 		}
 	}
 	for i := len(r.A.Damage) - 1; i >= 0; i-- {
-		if d := r.A.Damage[i]; count[d.sum] > 0 {
-			count[d.sum]--
-			r.Changes = append(r.Changes, Change{Category: Lines, Kind: Removed, Subject: d.Kind, PlaceA: Place{Line: d.Line}, A: d.Message})
+		if d := r.A.Damage[i]; count[line{d.Kind, d.sum}] > 0 {
+			count[line{d.Kind, d.sum}]--
+			r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Removed, Subject: d.Kind, PlaceA: Place{Line: d.Line}, A: d.Message})
 		}
 	}
 	for _, d := range onlyB {
-		r.Changes = append(r.Changes, Change{Category: Lines, Kind: Added, Subject: d.Kind, PlaceB: Place{Line: d.Line}, B: d.Message})
+		r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Added, Subject: d.Kind, PlaceB: Place{Line: d.Line}, B: d.Message})
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // contents says of each edit what it changes, field by field.
-func (r *Result) contents(ctx context.Context) error {
-	d := describer{r: r, tree: reader{ignore: r.A.ignore}, explained: len(r.of(Tools))+len(r.of(Prompt)) > 0}
+func (r *Result) contents(ctx context.Context, values int) error {
+	d := describer{r: r, values: values, kept: map[Category]int{}, tree: reader{ignore: r.A.ignore}, explained: len(r.of(Tools))+len(r.of(Prompt)) > 0}
 	for i := range r.Edits {
 		if i%1024 == 0 && context.Cause(ctx) != nil {
 			return context.Cause(ctx)
@@ -28,6 +28,9 @@ type describer struct {
 	tree      reader
 	answered  bool // the final answers are paired with each other
 	explained bool // what system messages change is among the conditions
+
+	values int // see Options
+	kept   map[Category]int
 }
 
 func (d *describer) edit(e *Edit) error {
@@ -49,7 +52,13 @@ func (d *describer) edit(e *Edit) error {
 	}
 }
 
-func (d *describer) add(c Change) { d.r.Changes = append(d.r.Changes, c) }
+func (d *describer) add(c Change) {
+	if d.kept[c.Category]++; d.values > 0 && d.kept[c.Category] > d.values {
+		// A name that shares memory with its line would keep all of it.
+		c.A, c.B, c.Subject = nil, nil, strings.Clone(c.Subject)
+	}
+	d.r.Changes = append(d.r.Changes, c)
+}
 
 // lone is an entry that only one side has.
 func (d *describer) lone(h *History, i int, kind Kind) error {
@@ -140,7 +149,9 @@ func (d *describer) replaced(e *Edit) error {
 	for _, field := range append(Fields(settingsA, settingsB), Fields(restA, restB)...) {
 		f.rest(field)
 	}
-	d.r.Changes = append(d.r.Changes, f.changes...)
+	for _, c := range f.changes {
+		d.add(c)
+	}
 	return nil
 }
 

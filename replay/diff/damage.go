@@ -7,13 +7,14 @@ import (
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// Damage is a line that could not be read, or not as it stands.
+// Damage is a line that could not be read, or not as it stands, or that does
+// not hang together with the others.
 type Damage struct {
 	Line    int    `json:"line"`
-	Kind    string `json:"kind"` // torn_line torn_tail glued too_long not_unicode duplicate_key nul_bytes
+	Kind    string `json:"kind"` // torn_line torn_tail glued too_long not_unicode duplicate_key nul_bytes no_parent parent_ring
 	Message string `json:"message"`
 
-	sum digest // of the line's bytes
+	sum digest // of the line's bytes; zero where they say nothing of the damage
 }
 
 // damageOf says what is wrong with a line: damage as a whole, and what readers

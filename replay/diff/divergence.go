@@ -69,6 +69,13 @@ func (r *Result) diverge() error {
 	return nil
 }
 
+// conditionsOnly reports whether the histories part at a request and not at
+// what a message says.
+func (r *Result) conditionsOnly() bool {
+	n := r.first
+	return n >= 0 && n < len(r.A.steps) && n < len(r.B.steps) && r.A.steps[n].said == r.B.steps[n].said
+}
+
 // causes are the conditions that differ at the first request at or behind the
 // divergence: whatever the model did differently, it did under these.
 func (r *Result) causes(n int) {

@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -168,7 +170,12 @@ func (h *History) path(tree *replay.Tree, records []record, leaf string) error {
 		end = i
 	}
 	w := newWalk(h, tree.Header)
-	for _, i := range tree.Path(end) {
+	path := tree.Path(end)
+	h.steps = make([]step, 0, len(path))
+	if len(path) > 0 {
+		h.root(tree, path[0])
+	}
+	for _, i := range path {
 		w.entry(&tree.Entries[i], records[i])
 	}
 	w.finish()
@@ -176,6 +183,18 @@ func (h *History) path(tree *replay.Tree, records []record, leaf string) error {
 		h.entries = tree.Entries
 	}
 	return nil
+}
+
+// root says if a path does not begin where a history does: then a part of it is
+// missing.
+func (h *History) root(tree *replay.Tree, i int) {
+	e := &tree.Entries[i]
+	switch {
+	case tree.Parent(i) >= 0:
+		h.Damage = append(h.Damage, Damage{Line: e.Line, Kind: "parent_ring", Message: "its parents lead back to it: the path begins here"})
+	case e.ParentID != "":
+		h.Damage = append(h.Damage, Damage{Line: e.Line, Kind: "no_parent", Message: "its parent is not in the file: the path begins here"})
+	}
 }
 
 // cut makes a step of each message that is in effect at a cut.
@@ -199,22 +218,34 @@ func (h *History) cut(tree *replay.Tree, r *reader, o Options) error {
 	return nil
 }
 
-// load reads the entry of a step again.
+// load reads the entry of a step again, and checks that it is still the same.
 func (h *History) load(s *step) (*transcript.Entry, error) {
 	if h.at == nil {
 		return &h.entries[s.entry], nil
 	}
-	// A window of the line alone: without a line end behind it, as it was.
-	window := io.NewSectionReader(h.at, s.spot.offset, s.spot.size)
-	for l, err := range transcript.Lines(window, transcript.Options{MaxLine: int(s.spot.size) + 1}) {
-		if err != nil {
-			return nil, fmt.Errorf("read %s again: %w", h.Name, err)
-		}
-		if s.spot.record < len(l.Records) {
-			e := &l.Records[s.spot.record]
-			e.Line = s.spot.line
-			return e, nil
+	line := make([]byte, s.spot.size)
+	if _, err := h.at.ReadAt(line, s.spot.offset); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read %s again: %w", h.Name, err)
+	}
+	e, ok := recordOf(line, s.spot.record)
+	again := reader{ignore: h.ignore}
+	if !ok || again.record(&e).whole != s.whole {
+		return nil, fmt.Errorf("read %s again: line %d has changed meanwhile", h.Name, s.spot.line)
+	}
+	e.Line = s.spot.line
+	return &e, nil
+}
+
+// recordOf parses one record of a line. Damaged lines go through the reader of
+// lines, which takes a buffer of 64 KiB each time.
+func recordOf(line []byte, n int) (transcript.Entry, bool) {
+	if e, err := transcript.ParseEntry(bytes.TrimRight(line, "\r\n")); err == nil && n == 0 {
+		return e, true
+	}
+	for l, err := range transcript.Lines(bytes.NewReader(line), transcript.Options{MaxLine: len(line) + 1}) {
+		if err == nil && n < len(l.Records) {
+			return l.Records[n], true
 		}
 	}
-	return nil, fmt.Errorf("read %s again: line %d has changed meanwhile", h.Name, s.spot.line)
+	return transcript.Entry{}, false
 }

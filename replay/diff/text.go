@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/turnlog/turnlog/replay/report"
 )
@@ -132,8 +131,23 @@ func (p *printer) divergence() {
 		return
 	}
 	fmt.Fprintf(p.w, "\n%s\n", p.paint(bold, "first divergence"))
-	p.moment("-", red, d.A, p.r.A)
-	p.moment("+", green, d.B, p.r.B)
+	if d.A == nil || d.B == nil || d.A.Kind != d.B.Kind {
+		p.moment("-", red, d.A, p.r.A)
+		p.moment("+", green, d.B, p.r.B)
+		return
+	}
+	if d.A.Text == d.B.Text && p.r.conditionsOnly() {
+		p.line("  ", "= "+d.A.head(), []segment{{text: report.Printable(d.A.Text)}})
+		fmt.Fprintf(p.w, "  the messages are the same, the requests that they answer are not\n")
+		return
+	}
+	x, y := words(report.Printable(d.A.Text), report.Printable(d.B.Text))
+	p.line("  ", "- "+d.A.head(), x)
+	p.line("  ", "+ "+d.B.head(), y)
+}
+
+func (m *Moment) head() string {
+	return fmt.Sprintf("line %d, turn %d, %s:", m.Line, m.Turn, report.Printable(m.Kind))
 }
 
 func (p *printer) moment(mark, code string, m *Moment, h *History) {
@@ -141,9 +155,7 @@ func (p *printer) moment(mark, code string, m *Moment, h *History) {
 		fmt.Fprintf(p.w, "  %s\n", p.paint(code, mark+" "+report.Printable(h.Name)+" ends here"))
 		return
 	}
-	head := fmt.Sprintf("%s line %d, turn %d, %s: ", mark, m.Line, m.Turn, report.Printable(m.Kind))
-	room := max(20, p.o.Width-2-utf8.RuneCountInString(head))
-	fmt.Fprintf(p.w, "  %s%s\n", p.paint(code, head), cutTo(report.Printable(m.Text), room))
+	p.line("  ", mark+" "+m.head(), []segment{{text: report.Printable(m.Text)}})
 }
 
 // of gives the changes of a category.

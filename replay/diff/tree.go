@@ -114,7 +114,7 @@ func messageTree(m *transcript.Message, ignore ignored) (said, settings, rest ma
 	s.put("thinkingLevel", m.ThinkingLevel)
 
 	v.put("responseId", m.ResponseID)
-	if m.Usage != nil {
+	if m.Usage != nil && !ignore["usage"] {
 		v.put("usage", usageTree(m.Usage))
 	}
 	v.raw("usage", m.ToolUsage)

@@ -47,23 +47,29 @@ func valueText(v any) string {
 // pair shows two lines of text with their differing words.
 func (p *printer) pair(indent, a, b string) {
 	x, y := words(report.Printable(a), report.Printable(b))
-	p.line(indent, "-", red, redOn, x)
-	p.line(indent, "+", green, greenOn, y)
+	p.line(indent, "-", x)
+	p.line(indent, "+", y)
 }
 
-// line shows one of two lines, shortened around what differs. Where there is
-// no colour and the line is shortened, brackets mark the differing words.
-func (p *printer) line(indent, mark, code, codeOn string, segments []segment) {
-	shown, short := shortened(segments, p.o.Width-len(indent)-2)
+// line shows one of two lines, shortened around what differs; mark begins with
+// - or +, or = for one that is both. Where there is no colour and the line is shortened, brackets mark the
+// differing words.
+func (p *printer) line(indent, mark string, segments []segment) {
+	code, codeOn, open, end := red, redOn, "[-", "-]"
+	switch mark[0] {
+	case '+':
+		code, codeOn, open, end = green, greenOn, "{+", "+}"
+	case '=':
+		code = dim
+	}
+	shown, short := shortened(segments, p.o.Width-len(indent)-utf8.RuneCountInString(mark)-1)
 	fmt.Fprintf(p.w, "%s%s", indent, p.paint(code, mark+" "))
 	for _, s := range shown {
 		switch {
 		case s.differs && p.o.Color:
 			p.w.WriteString(p.paint(codeOn, s.text))
-		case s.differs && short && mark == "-":
-			p.w.WriteString("[-" + s.text + "-]")
 		case s.differs && short:
-			p.w.WriteString("{+" + s.text + "+}")
+			p.w.WriteString(open + s.text + end)
 		default:
 			p.w.WriteString(p.paint(code, s.text))
 		}
@@ -148,7 +154,22 @@ func words(a, b string) (x, y []segment) {
 	} else {
 		ends(p, q, match)
 	}
-	return segments(p, same[0]), segments(q, same[1])
+	x, y = segments(p, same[0]), segments(q, same[1])
+	if common := length(x, false); 3*common < min(length(x, true), length(y, true))-common {
+		return []segment{{text: a}}, []segment{{text: b}} // hardly a word in common: - and + say it all
+	}
+	return x, y
+}
+
+// length counts the bytes of a line, all of them or those that do not differ.
+func length(line []segment, all bool) int {
+	n := 0
+	for _, s := range line {
+		if all || !s.differs {
+			n += len(s.text)
+		}
+	}
+	return n
 }
 
 func ends(p, q []string, match func(i, j int)) {
@@ -208,7 +229,7 @@ func segments(tokens []string, same []bool) []segment {
 // of what stands around it.
 func shortened(line []segment, width int) (shown []segment, short bool) {
 	const around = 24
-	total := 0
+	total, width := 0, max(width, 2*around)
 	for _, s := range line {
 		total += utf8.RuneCountInString(s.text)
 	}

@@ -34,10 +34,11 @@ func (w *walk) entry(e *transcript.Entry, rec record) {
 	if answer {
 		rec.at = w.now.answered(e.Message)
 	}
-	// Prompts and results change nothing that requests go out with, and the
-	// fold would keep them.
-	if answer || e.Message == nil || e.Message.Role == transcript.System {
-		w.now.apply(e)
+	switch {
+	case answer:
+		w.now.apply(withoutContent(e))
+	case e.Message == nil || e.Message.Role == transcript.System:
+		w.now.apply(e) // prompts and results change nothing that requests go out with
 	}
 	h.Turns = w.now.state.Turn()
 	if rec.skip {
@@ -59,6 +60,14 @@ func (w *walk) entry(e *transcript.Entry, rec record) {
 		w.answer(e, &s, at)
 	}
 	h.steps = append(h.steps, s)
+}
+
+// withoutContent is an answer without what it says. Results are not applied,
+// so its calls would stay open, and the fold copies open calls at each answer.
+func withoutContent(e *transcript.Entry) *transcript.Entry {
+	m := *e.Message
+	m.Content = nil
+	return &transcript.Entry{Type: e.Type, ID: e.ID, ParentID: e.ParentID, Line: e.Line, Message: &m}
 }
 
 func (w *walk) answer(e *transcript.Entry, s *step, at int) {
