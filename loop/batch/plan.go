@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/turnlog/turnlog/loop/batch/assertion"
 	"github.com/turnlog/turnlog/loop/batch/policy"
@@ -30,12 +31,12 @@ func (b *batch) prepare() error {
 		return err
 	}
 	byID := map[string]*task.Task{}
-	var wrong []error
+	var wrong mistakes
 	for _, f := range b.o.Files {
 		for i := range f.Tasks {
 			t := &f.Tasks[i]
 			if first := byID[t.ID]; first != nil {
-				wrong = append(wrong, fmt.Errorf("%s: the task id %q is taken by %s", t.File, t.ID, first.File))
+				wrong.add(fmt.Errorf("%s: the task id %q is taken by %s", t.File, t.ID, first.File))
 				continue
 			}
 			byID[t.ID] = t
@@ -44,7 +45,7 @@ func (b *batch) prepare() error {
 			}
 			p, err := b.plan(t, finished)
 			if err != nil {
-				wrong = append(wrong, err)
+				wrong.add(err)
 				continue
 			}
 			p.retries = f.Batch.Retries
@@ -58,6 +59,16 @@ func (b *batch) prepare() error {
 		return &PlanError{errors.Join(wrong...)}
 	}
 	return nil
+}
+
+// mistakes are what is wrong with tasks. A file of many tasks has a mistake
+// once.
+type mistakes []error
+
+func (m *mistakes) add(err error) {
+	if !slices.ContainsFunc(*m, func(e error) bool { return e.Error() == err.Error() }) {
+		*m = append(*m, err)
+	}
 }
 
 // finished are the results of an earlier batch in the same folder.
