@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,13 +22,14 @@ type choose func(n int) int
 // tree is a made-up session: entries that hang on earlier ones.
 type tree struct {
 	lines   []string
-	parents []int // -1 for roots
+	parents []int       // -1 for roots
+	forward map[int]int // roots that name an entry further down as their parent
 }
 
 // growTree makes a tree of n entries. One in forks entries hangs on another
 // than the one before it; checkpoint tells whether compactions state tools.
 func growTree(pick choose, n, forks int, checkpoint bool) tree {
-	var t tree
+	t := tree{forward: make(map[int]int)}
 	for i := range n {
 		parent := i - 1
 		if i > 0 && pick(forks) == 0 {
@@ -35,6 +37,9 @@ func growTree(pick choose, n, forks int, checkpoint bool) tree {
 			if pick(8) == 0 {
 				parent = -1
 			}
+		}
+		if parent < 0 && i > 0 && pick(2) == 0 {
+			t.forward[i] = i + pick(min(n-i, 12))
 		}
 		t.add(parent, pick, checkpoint)
 	}
@@ -47,6 +52,8 @@ func (t *tree) add(parent int, pick choose, checkpoint bool) {
 	switch {
 	case parent >= 0:
 		head = fmt.Sprintf(`"id":"e%d","parentId":"e%d"`, i, parent)
+	case t.forward[i] > 0:
+		head = fmt.Sprintf(`"id":"e%d","parentId":"e%d"`, i, t.forward[i])
 	case i > 0 && pick(2) == 0:
 		head = fmt.Sprintf(`"id":"e%d","parentId":"lost"`, i)
 	}
@@ -129,6 +136,40 @@ func (t *tree) path(leaf int) []int {
 	return path
 }
 
+// rings walks from every entry along all its links and returns the lowest line
+// of each ring, and the roots from which a ring is reached.
+func (t *tree) rings() (lines []int, reached map[int]bool) {
+	reached = make(map[int]bool)
+	lowest := make(map[int]bool)
+	for i := range t.parents {
+		at, root := i, t.path(i)[0]
+		seen := make(map[int]int) // entry to the step at which it was reached
+		for step := 0; ; step++ {
+			if from, again := seen[at]; again {
+				reached[root] = true
+				low := at
+				for entry, when := range seen {
+					if when >= from {
+						low = min(low, entry)
+					}
+				}
+				lowest[low+1] = true
+				break
+			}
+			seen[at] = step
+			next, ok := t.forward[at]
+			if t.parents[at] >= 0 {
+				next, ok = t.parents[at], true
+			}
+			if !ok {
+				break
+			}
+			at = next
+		}
+	}
+	return slices.Sorted(maps.Keys(lowest)), reached
+}
+
 // said is what two ways to check a tree must agree on.
 type said struct {
 	Rule, Subject string
@@ -141,7 +182,7 @@ type said struct {
 func ofPaths(findings []verify.Finding, active bool, into map[said]bool) {
 	for _, f := range findings {
 		switch f.Rule {
-		case "interleaved-branches", "dangling-parent", "dangling-reference", "role-alternation", "empty-content",
+		case "parent-cycle", "interleaved-branches", "dangling-parent", "dangling-reference", "role-alternation", "empty-content",
 			"reused-call-id", "executed-failed-turn", "stop-reason-mismatch":
 			continue
 		case "open-call":
@@ -178,11 +219,24 @@ func compareWithPaths(t testing.TB, tr tree) {
 	result := check(t, "tree", tr.file(nil), verify.Options{})
 	ofPaths(result.Findings, true, whole)
 	leaves := tr.leaves()
+	rings, reached := tr.rings()
 	for _, leaf := range leaves {
+		if reached[tr.path(leaf)[0]] {
+			continue // no sequence can be checked in a ring
+		}
 		ofPaths(check(t, "path", tr.file(tr.path(leaf)), verify.Options{}).Findings, leaf == len(tr.lines)-1, apart)
 	}
 	if diff := cmp.Diff(worst(apart), worst(whole)); diff != "" {
 		t.Fatalf("paths one by one (-), the tree at once (+):\n%s\n%s", diff, numbered(tr))
+	}
+	var found []int
+	for _, f := range result.Findings {
+		if f.Rule == "parent-cycle" {
+			found = append(found, f.Line)
+		}
+	}
+	if !slices.Equal(found, rings) {
+		t.Fatalf("rings at lines %v, want %v\n%s", found, rings, numbered(tr))
 	}
 	if result.Summary.Branches != len(leaves) || result.Summary.Entries != len(tr.lines) {
 		t.Fatalf("summary %+v of a tree with %d leaves", result.Summary, len(leaves))
@@ -213,10 +267,16 @@ func TestTree(t *testing.T) {
 // TestLongTree does the same where paths are longer than the distance of two
 // snapshots and leaves more than are kept.
 func TestLongTree(t *testing.T) {
+	rings := 0
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		tr := growTree(r.IntN, 700, 12, seed%2 == 0)
 		compareWithPaths(t, tr)
+		lines, _ := tr.rings()
+		rings += len(lines)
+	}
+	if rings == 0 {
+		t.Error("no tree has a ring")
 	}
 }
 
