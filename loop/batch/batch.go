@@ -176,6 +176,7 @@ func (b *batch) run(ctx context.Context) (Summary, error) {
 	if err := b.show(Event{Type: BatchStart, Body: start}); err != nil {
 		abort(err)
 	}
+	b.o.Control.open()
 	sum := Summary{Batch: b.o.ID, Tasks: len(b.plans), Results: b.runAll(ctx, abort)}
 	b.o.Control.close()
 	early := earlyEnd(ctx)
@@ -222,6 +223,7 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 	for i := range b.plans {
 		if kept := b.plans[i].kept; kept != nil {
 			all[i] = *kept
+			all[i].Answer = b.answer(&b.plans[i])
 			continue
 		}
 		next <- i

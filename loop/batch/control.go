@@ -1,12 +1,10 @@
 package batch
 
 import (
-	"bufio"
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -24,14 +22,18 @@ import (
 //	{"id":"3","type":"abort"}
 //
 // task names the task; it can be left out while one task runs. An abort
-// without one ends the batch. Each command is answered by a response event
-// with its id, after it took effect.
+// without one ends the batch. What comes before the first task runs waits for
+// it. Each command is answered by a response event with its id, after it took
+// effect; text is another name of message.
 type Control struct {
-	sink  Sink
-	abort func(error) // of the whole batch
+	sink   Sink
+	abort  func(error)   // of the whole batch
+	opened chan struct{} // closed when batch_start is out: nothing is answered before it
 
 	mu    sync.Mutex
 	tasks map[string]*controlled
+	begun bool       // a task has taken commands
+	early []*command // came before that
 
 	answering sync.Mutex
 	closed    bool // nothing is answered any more
@@ -50,6 +52,7 @@ type command struct {
 	Type    string          `json:"type"`
 	Task    string          `json:"task"`
 	Message string          `json:"message"`
+	Text    string          `json:"text"` // the same
 }
 
 // responseBody is what a response says.
@@ -70,48 +73,49 @@ func (AbortedError) ExitCode() int { return policy.Aborted.ExitCode() }
 
 // NewControl answers on sink. abort ends the whole batch.
 func NewControl(sink Sink, abort func(error)) *Control {
-	return &Control{sink: sink, abort: abort, tasks: map[string]*controlled{}}
+	return &Control{sink: sink, abort: abort, opened: make(chan struct{}), tasks: map[string]*controlled{}}
 }
 
-// maxCommand is the longest line that is read.
-const maxCommand = 16 << 20
-
-// Read obeys commands until r ends or ctx does. The end of the input ends
-// nothing else.
-func (c *Control) Read(ctx context.Context, r io.Reader) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxCommand)
-	for ctx.Err() == nil && lines.Scan() {
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
-		}
-		if err := c.obey(lines.Bytes()); err != nil {
-			return err
-		}
+// obey does what a command says and answers it, now or when the first task
+// runs. It reports whether it was a command that could be obeyed.
+func (c *Control) obey(cmd *command) (ok bool, err error) {
+	if c.wait(cmd) {
+		return true, nil
 	}
-	if err := lines.Err(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("read commands: %w", err)
-	}
-	return nil
+	failed := c.do(cmd)
+	return failed == nil, c.answer(cmd, failed)
 }
 
-func (c *Control) obey(line []byte) error {
-	var cmd command
-	answer := responseBody{Command: "parse"}
-	err := json.Unmarshal(line, &cmd)
-	if err == nil {
-		answer.ID, answer.Command = cmd.ID, cmd.Type
-		err = c.do(&cmd)
+// wait keeps a command for the first task, if none has begun.
+func (c *Control) wait(cmd *command) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.begun || cmd.check() != nil || cmd.forBatch() {
+		return false
 	}
-	if answer.Success = err == nil; err != nil {
-		answer.Error = err.Error()
+	c.early = append(c.early, cmd)
+	return true
+}
+
+// answer says what became of a command. Its error is that of the sink.
+func (c *Control) answer(cmd *command, failed error) error {
+	body := responseBody{ID: cmd.ID, Command: cmd.Type, Success: failed == nil}
+	if failed != nil {
+		body.Error = failed.Error()
 	}
 	c.answering.Lock()
 	defer c.answering.Unlock()
 	if c.closed {
 		return nil
 	}
-	return c.sink.Event(&Event{Type: Response, Body: answer})
+	return c.sink.Event(&Event{Type: Response, Body: body})
+}
+
+// open lets commands be read.
+func (c *Control) open() {
+	if c != nil {
+		close(c.opened)
+	}
 }
 
 // close ends the answers, so that batch_end stays the last event.
@@ -119,24 +123,52 @@ func (c *Control) close() {
 	if c == nil {
 		return
 	}
+	c.obeyEarly() // no task took commands: they are refused
 	c.answering.Lock()
 	defer c.answering.Unlock()
 	c.closed = true
 }
 
-func (c *Control) do(cmd *command) error {
-	if cmd.Type == "abort" && cmd.Task == "" {
-		c.abort(AbortedError{})
-		return nil
+// obeyEarly obeys what came too early. An answer that nobody reads is noticed
+// at the next event.
+func (c *Control) obeyEarly() {
+	c.mu.Lock()
+	early := c.early
+	c.begun, c.early = true, nil
+	c.mu.Unlock()
+	for _, cmd := range early {
+		_, _ = c.obey(cmd)
 	}
-	switch cmd.Type {
+}
+
+// forBatch reports whether a command needs no task.
+func (c *command) forBatch() bool { return c.Type == "abort" && c.Task == "" }
+
+// check says what is wrong with a command, whatever runs.
+func (c *command) check() error {
+	switch c.Type {
 	case "steer", "follow_up":
-		if strings.TrimSpace(cmd.Message) == "" {
+		if strings.TrimSpace(c.words()) == "" {
 			return errors.New("message is empty")
 		}
 	case "abort":
+	case "":
+		return errors.New("type is missing; there are steer, follow_up, abort")
 	default:
-		return fmt.Errorf("unknown command %q; there are steer, follow_up, abort", cmd.Type)
+		return fmt.Errorf("unknown command %q; there are steer, follow_up, abort", c.Type)
+	}
+	return nil
+}
+
+func (c *command) words() string { return cmp.Or(c.Message, c.Text) }
+
+func (c *Control) do(cmd *command) error {
+	if cmd.forBatch() {
+		c.abort(AbortedError{})
+		return nil
+	}
+	if err := cmd.check(); err != nil {
+		return err
 	}
 	t, err := c.find(cmd.Task)
 	if err != nil {
@@ -144,9 +176,9 @@ func (c *Control) do(cmd *command) error {
 	}
 	switch cmd.Type {
 	case "steer":
-		t.conversation.Steering.Push(transcript.UserText(cmd.Message))
+		t.conversation.Steering.Push(transcript.UserText(cmd.words()))
 	case "follow_up":
-		t.conversation.FollowUps.Push(transcript.UserText(cmd.Message))
+		t.conversation.FollowUps.Push(transcript.UserText(cmd.words()))
 	case "abort":
 		t.abort(AbortedError{})
 		return nil
@@ -179,8 +211,9 @@ func (c *Control) begin(id string, t *controlled) {
 		return
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.tasks[id] = t
+	c.mu.Unlock()
+	c.obeyEarly()
 }
 
 func (c *Control) end(id string) {

@@ -86,7 +86,7 @@ func TestControlMistakes(t *testing.T) {
 	_, c, _ := playControlled(t, threeTurns,
 		"nonsense\n"+`{"type":"dance"}`+"\n"+`{"id":"3","type":"steer"}`+"\n"+`{"id":"4","type":"steer","message":"x","task":"other"}`)
 	got := strings.Split(responses(t, c), "\n")
-	for i, want := range []string{"<nil> parse false: invalid character", `<nil> dance false: unknown command "dance"`, "3 steer false: message is empty", `4 steer false: no task "other" is running`} {
+	for i, want := range []string{"<nil> parse false: line 1, column 2: invalid character", `<nil> dance false: unknown command "dance"`, "3 steer false: message is empty", `4 steer false: no task "other" is running`} {
 		if i >= len(got) || !strings.HasPrefix(got[i], want) {
 			t.Errorf("response %d of %q, want %s", i, got, want)
 		}
@@ -106,5 +106,67 @@ func TestControlAborts(t *testing.T) {
 		for _, f := range findings(t, path) {
 			t.Errorf("%s: line %d: %s [%s]", cmd, f.Line, f.Message, f.Rule)
 		}
+	}
+}
+
+// Commands that come before a task runs wait for it; nothing is answered
+// before batch_start.
+func TestControlBeforeTheFirstTask(t *testing.T) {
+	c := &capture{}
+	out := &NDJSON{W: c}
+	control := NewControl(out, func(error) {})
+	read := make(chan error)
+	go func() {
+		read <- control.Read(t.Context(), strings.NewReader(`{"id":1,"type":"steer","text":"early","task":"c"}`+"\n[]\n"+`{"id":2,"type":"steer","task":7}`))
+	}()
+	gate := make(chan struct{})
+	sink := sinkFunc(func(e *Event) error {
+		if e.Type == TaskStart { // the input is read to its end before a task takes commands
+			if err := <-read; err != nil {
+				t.Error(err)
+			}
+			close(gate)
+		}
+		return out.Event(e)
+	})
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Run(t.Context(), Options{Files: parse(t, "c", threeTurns), Out: dir, Sink: sink, Control: control, Tools: (&world{ran: map[string]int{}}).tools}); err != nil {
+		t.Fatal(err)
+	}
+	<-gate
+	if first := c.records(t)[0].Type; first != BatchStart {
+		t.Errorf("the first event is %s", first)
+	}
+	want := "<nil> parse false: line 2: want a JSON object, not array\n" +
+		"2 parse false: line 3: task: want a string, not number\n1 steer true"
+	if got := responses(t, c); got != want {
+		t.Errorf("responses\n%s\nwant\n%s", got, want)
+	}
+	if got := fmt.Sprint(userTexts(entries(t, filepath.Join(dir, "c.jsonl")))); got != "[go early]" {
+		t.Errorf("the agent heard %s", got)
+	}
+}
+
+// An input that says no command is given up, a line that is too long is read
+// over.
+func TestControlGivesUp(t *testing.T) {
+	c := &capture{}
+	control := NewControl(&NDJSON{W: c}, func(error) {})
+	control.open()
+	endless := strings.NewReader(strings.Repeat("y\n", 1_000_000))
+	if err := control.Read(t.Context(), endless); err != nil {
+		t.Fatal(err)
+	}
+	answers := strings.Split(responses(t, c), "\n")
+	if n := len(answers); n != maxMistakes+1 || !strings.HasSuffix(answers[n-1], "no more are read") {
+		t.Errorf("%d answers, the last one is %q", n, answers[n-1])
+	}
+	*c = capture{}
+	long := strings.Repeat("x", maxCommand+1) + "\n" + `{"id":1,"type":"dance"}` + "\n" + strings.Repeat("x", maxCommand+1)
+	if err := control.Read(t.Context(), strings.NewReader(long)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := responses(t, c), "<nil> parse false: line 1: longer than 1048576 bytes\n1 dance false: unknown command"; !strings.HasPrefix(got, want) {
+		t.Errorf("responses %s", got)
 	}
 }

@@ -41,6 +41,8 @@ func FuzzControl(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := &capture{}
 		control := NewControl(&NDJSON{W: c}, func(error) {})
+		control.open()
+		control.obeyEarly()
 		if err := control.Read(context.Background(), bytes.NewReader(data)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,112 @@
+package batch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// maxCommand is the longest line that is read.
+	maxCommand = 1 << 20
+
+	// maxMistakes is how many lines in a row may be no command. An input that
+	// never says one (yes, a file that was not meant) must not fill the events
+	// with refusals for as long as the run lasts.
+	maxMistakes = 100
+)
+
+// Read obeys commands until r ends or ctx does. The end of the input ends
+// nothing else. It returns the error of r, or of the sink.
+func (c *Control) Read(ctx context.Context, r io.Reader) error {
+	select {
+	case <-c.opened:
+	case <-ctx.Done():
+		return nil
+	}
+	mistakes := 0
+	in := commandLines{r: bufio.NewReader(r)}
+	for ctx.Err() == nil {
+		line, err := in.next()
+		if len(bytes.TrimSpace(line)) > 0 || errors.Is(err, errLongLine) {
+			ok, err := c.line(in.number, line, err)
+			if err != nil {
+				return err
+			}
+			if mistakes++; ok {
+				mistakes = 0
+			}
+		}
+		switch {
+		case mistakes == maxMistakes:
+			return c.answer(&command{Type: "parse"}, fmt.Errorf("%d lines in a row are no commands: no more are read", mistakes))
+		case err == nil, errors.Is(err, errLongLine):
+		case errors.Is(err, io.EOF), ctx.Err() != nil:
+			return nil
+		default:
+			return fmt.Errorf("read commands: %w", err)
+		}
+	}
+	return nil
+}
+
+// line obeys one line; what is wrong with it is answered with its place.
+func (c *Control) line(number int, line []byte, failed error) (ok bool, err error) {
+	cmd := &command{}
+	if !errors.Is(failed, errLongLine) {
+		failed = json.Unmarshal(line, cmd)
+	}
+	if failed == nil {
+		return c.obey(cmd)
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	place := fmt.Sprintf("line %d", number)
+	switch {
+	case errors.As(failed, &syntax):
+		place += fmt.Sprintf(", column %d", syntax.Offset)
+	case errors.As(failed, &kind) && kind.Field == "":
+		failed = fmt.Errorf("want a JSON object, not %s", kind.Value)
+	case errors.As(failed, &kind):
+		failed = fmt.Errorf("%s: want a %s, not %s", kind.Field, kind.Type, kind.Value)
+	}
+	return false, c.answer(&command{ID: cmd.ID, Type: "parse"}, fmt.Errorf("%s: %w", place, failed))
+}
+
+var errLongLine = fmt.Errorf("longer than %d bytes", maxCommand)
+
+// commandLines reads lines of bounded length; longer ones are read over.
+type commandLines struct {
+	r      *bufio.Reader
+	number int // of the line, from 1
+}
+
+// next returns a line without its end, with the error that ended it or
+// errLongLine.
+func (l *commandLines) next() ([]byte, error) {
+	l.number++
+	var line []byte
+	long := false
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(line)+len(part) > maxCommand {
+			line, long = nil, true
+		}
+		if !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return line, err
+		case long:
+			return nil, errLongLine
+		default:
+			return line, nil
+		}
+	}
+}
