@@ -200,16 +200,6 @@ func (p *Pass) Note(format string, args ...any) { p.e.note(fmt.Sprintf(format, a
 // Exists reports whether the file has an entry with the id, so far.
 func (p *Pass) Exists(id string) bool { return p.e.table.find(p.e.table.fingerprint(id)) != none }
 
-// OnPath returns the line of the entry with the id if it is on the path,
-// before the entry that is being looked at.
-func (p *Pass) OnPath(id string) (line int, ok bool) {
-	i := p.e.table.find(p.e.table.fingerprint(id))
-	if i == none || p.Path.tip == none || !p.e.table.isAncestor(i, p.Path.tip) {
-		return 0, false
-	}
-	return int(p.e.table.row(i).line), true
-}
-
 // nearby is how many entries MessageAfter and MessageBefore read at most.
 const nearby = 16
 
