@@ -75,7 +75,7 @@ func TestFullDisk(t *testing.T) {
 	defer full.Close()
 	out := filepath.Join(t.TempDir(), "out")
 	runTurnlog(t, "run", "-q", "--out", out, "../fixtures/tasks/hello.yaml")
-	for _, args := range [][]string{{"verify", out}, {"verify", "--format", "sarif", out}, {"replay", filepath.Join(out, "hello.jsonl")}, {"version"}, {"schema", "task"}, {"verify", "--list"}} {
+	for _, args := range [][]string{{"verify", out}, {"verify", "--format", "sarif", out}, {"replay", filepath.Join(out, "hello.jsonl")}, {"diff", filepath.Join(out, "hello.jsonl"), filepath.Join(out, "hello.jsonl")}, {"version"}, {"schema", "task"}, {"verify", "--list"}} {
 		var errs strings.Builder
 		code := cmd.Main(t.Context(), args, cmd.Streams{In: strings.NewReader(""), Out: full, Err: &errs})
 		if code != 3 || !strings.HasPrefix(errs.String(), "turnlog: error: ") || !strings.Contains(errs.String(), "no space left") {
@@ -87,7 +87,7 @@ func TestFullDisk(t *testing.T) {
 // A command that waits for its input notices a signal; the code says which.
 func TestSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		for _, args := range [][]string{{"verify", "-"}, {"replay", "-"}} {
+		for _, args := range [][]string{{"verify", "-"}, {"replay", "-"}, {"diff", "-", "../fixtures/ok/shop.jsonl"}} {
 			t.Run(fmt.Sprint(sig, args), func(t *testing.T) {
 				c := exec.Command(os.Args[0], append([]string{"-test.run=^TestAsTurnlog$", "--"}, args...)...)
 				c.Env = append(os.Environ(), "AS_TURNLOG=1")

@@ -30,6 +30,9 @@ func TestInputsUnchanged(t *testing.T) {
 		{"replay", file, "--at", "turn:2", "--view", "state", "--format", "json"},
 		{"replay", file, "--view", "request", "--wire"},
 		{"replay", file, "--all", "--format", "ndjson"},
+		{"diff", file, filepath.Join(dir, "torn.jsonl")},
+		{"diff", "--at", "turn:2", "--format", "json", file, filepath.Join(dir, "shortened.jsonl")},
+		{"diff", "--append-only", filepath.Join(dir, "torn.jsonl"), file},
 	}
 	for _, args := range calls {
 		cmd.Main(t.Context(), args, cmd.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})

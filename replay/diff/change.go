@@ -18,7 +18,7 @@ const (
 	Answer    Category = "answer"    // the last thing it said
 	Entries   Category = "entries"   // compactions, edits, summaries, entries of extensions
 	Usage     Category = "usage"     // tokens and cost
-	Damaged   Category = "damage"     // damaged lines
+	Damaged   Category = "damage"    // damaged lines
 )
 
 // Categories lists all of them in that order.

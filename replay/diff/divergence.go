@@ -39,8 +39,6 @@ func (r *Result) same(n int, x, y *step) bool {
 	return r.Mode != Full || x.whole == y.whole && r.pairs.sameTarget(r.A.steps, r.B.steps, n, n)
 }
 
-func isCondition(c Category) bool { return c == Tools || c == Prompt || c == Model }
-
 // diverge says where the histories part and what differed there already.
 func (r *Result) diverge() error {
 	if r.Equal() {

@@ -188,7 +188,8 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 // pathText writes a path as JSONPath; items of arrays by their place in a, or
 // in b for those that a does not have.
 func pathText(path cmp.Path) string {
-	text := "$"
+	var text strings.Builder
+	text.WriteString("$")
 	for _, s := range path {
 		index, ok := s.(cmp.MapIndex)
 		if !ok {
@@ -196,16 +197,16 @@ func pathText(path cmp.Path) string {
 		}
 		switch key := index.Key().Interface().(type) {
 		case string:
-			text += member(key)
+			text.WriteString(member(key))
 		case slot:
 			at := key.A
 			if at < 0 {
 				at = key.B
 			}
-			text += "[" + strconv.Itoa(at) + "]"
+			text.WriteString("[" + strconv.Itoa(at) + "]")
 		}
 	}
-	return text
+	return text.String()
 }
 
 func member(name string) string {
