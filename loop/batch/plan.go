@@ -58,6 +58,11 @@ func (b *batch) prepare() error {
 	if len(wrong) > 0 {
 		return &PlanError{errors.Join(wrong...)}
 	}
+	for i := range b.plans {
+		if kept := b.plans[i].kept; kept != nil && b.ledger != nil {
+			b.ledger.Charge(policy.Spend{Tokens: kept.Usage.TotalTokens, Output: kept.Usage.Output, USD: kept.CostUSD})
+		}
+	}
 	return nil
 }
 
@@ -100,27 +105,41 @@ func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
 	if _, err := b.newModel(t); err != nil {
 		return plan{}, at(t, t.Model.Place, fmt.Errorf("model: %w", err))
 	}
+	if err := b.priced(t); err != nil {
+		return plan{}, err
+	}
 	last, err := lastAttempt(b.o.Out, t.ID)
-	if err != nil || last == 0 {
+	if err != nil {
 		return p, err
 	}
-	name := transcriptPath(b.o.Out, t.ID, last)
+	name := transcriptPath(b.o.Out, t.ID, max(last, 1))
 	if err := journal.Locked(name); err != nil {
 		return plan{}, err
 	}
-	if !b.o.Resume {
-		return plan{}, fmt.Errorf("%s is there already: --resume goes on with it, another --out starts anew", name)
-	}
-	p.attempt, p.resume = last, true
-	res, ok := finished[t.ID]
+	res, ended := finished[t.ID]
+	ended = ended && res.TaskDigest == t.Digest() && res.Status != policy.Aborted && res.Status != policy.Skipped
 	switch {
-	case !ok || res.TaskDigest != t.Digest() || res.Status == policy.Aborted || res.Status == policy.Skipped:
-	case res.Status == policy.Error && b.o.RetryErrors:
-		p.attempt, p.resume = last+1, false
-	default:
+	case ended && (res.Status != policy.Error || !b.o.RetryErrors):
 		p.kept = &res
+	case last > 0 && !b.o.Resume:
+		return plan{}, fmt.Errorf("%s is there already: --resume goes on with it, another --out starts anew", name)
+	case ended:
+		p.attempt = last + 1
+	case last > 0:
+		p.attempt, p.resume = last, true
 	}
 	return p, nil
+}
+
+// priced reports a bound on money that nobody could keep: without a price all
+// is free, as far as anyone can count. Task files are checked when they are
+// read, but flags and budgets come later.
+func (b *batch) priced(t *task.Task) error {
+	bounded := t.Finish.Limits.CostUSD > 0 || b.o.Budget.CostUSD > 0
+	if bounded && t.Model.Provider == task.OpenAI && t.Model.Price == nil {
+		return at(t, t.Model.Place, errors.New("the cost is limited, but the model has no price: give it price: { input: …, output: … }"))
+	}
+	return nil
 }
 
 func at(t *task.Task, p task.Place, err error) error {

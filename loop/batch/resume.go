@@ -159,3 +159,27 @@ func (a *attempt) dropFailedTail() error {
 		}
 	}
 }
+
+// answer reads what a finished task answered out of its transcript, "" if that
+// is gone.
+func (b *batch) answer(p *plan) string {
+	f, err := os.Open(filepath.Join(b.o.Out, filepath.Base(p.kept.Transcript)))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	old, err := readPast(transcript.Lines(f, transcript.Options{}))
+	if err != nil {
+		return ""
+	}
+	messages := old.state.Messages()
+	if p.task.Finish.Output != nil {
+		if o, err := policy.NewOutput(*p.task.Finish.Output, &policy.Stop{}); err == nil {
+			o.Restore(messages)
+			if answer := o.Answer(); answer != nil {
+				return string(answer)
+			}
+		}
+	}
+	return lastText(messages)
+}

@@ -67,10 +67,21 @@ func (l *Ledger) settle(reserved, cost Spend) {
 	if l.holders--; l.holders == 0 {
 		l.held = Spend{} // sums of floats do not come back to zero
 	}
+	l.book(cost)
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Charge books what was spent before this process ran.
+func (l *Ledger) Charge(cost Spend) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.book(cost)
+}
+
+func (l *Ledger) book(cost Spend) {
 	if l.left.Tokens != math.MaxInt64 {
 		l.left.Tokens -= min(cost.Tokens, l.left.Tokens)
 	}
 	l.left.USD = max(l.left.USD-cost.USD, 0)
-	close(l.changed)
-	l.changed = make(chan struct{})
 }

@@ -32,6 +32,9 @@ func (p *Permissions) Policy() Policy {
 }
 
 func (p *Permissions) beforeTool(_ context.Context, c loop.ToolCallInfo) (loop.Verdict, error) {
+	if status, _ := p.stop.Status(); status == Denied {
+		return loop.Verdict{Block: true, Reason: "Not executed: a call of this task was denied, and the task ends"}, nil
+	}
 	why := p.denies(c.Call.Name, c.Call.Arguments)
 	if why == "" {
 		return loop.Verdict{}, nil
