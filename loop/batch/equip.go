@@ -201,7 +201,7 @@ func (a *attempt) policies() []policy.Policy {
 	if a.output != nil {
 		ps = append(ps, a.output.Policy())
 	}
-	return append(ps, a.checks.Policy())
+	return append(ps, a.checks.Policy(), a.limiter.WrapUp())
 }
 
 // maxTokens is the bound on one answer that the task gives the endpoint.

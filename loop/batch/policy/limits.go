@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/task"
@@ -47,8 +48,9 @@ type Limiter struct {
 	holding  bool
 	input    int64 // tokens that the last answer said its request had
 	known    int   // messages that were part of that request
+	longest  int64 // answer so far, in tokens
 	votes    int   // results of the turn that want the run to end
-	wrapping bool  // the next turn is the last one, without tools
+	wrap     wrapUp
 }
 
 // NewLimiter makes a limiter for a task that has used before already.
@@ -72,18 +74,20 @@ func (l *Limiter) Used() Spend { return l.used }
 // Policy returns the seams.
 func (l *Limiter) Policy() Policy {
 	return Policy{
-		PrepareNextTurn: l.prepareNextTurn,
-		PrepareRequest:  l.prepareRequest,
-		BeforeTool:      l.beforeTool,
-		FinishTurn:      l.finishTurn,
-		Observe:         l.observe,
+		PrepareRequest: l.prepareRequest,
+		BeforeTool:     l.beforeTool,
+		FinishTurn:     l.finishTurn,
+		Observe:        l.observe,
 	}
 }
 
 // Room reports whether one more turn may start; if not, the task ends as limit.
 func (l *Limiter) Room() bool {
-	if l.limits.Turns > 0 && l.turns >= l.limits.Turns {
+	switch {
+	case l.limits.Turns > 0 && l.turns >= l.limits.Turns:
 		l.stop.Set(Limit, fmt.Sprintf("turns: %d", l.limits.Turns))
+	case l.wrap.state == wrapAsked:
+		l.stop.Set(Limit, l.wrap.why)
 	}
 	return !l.stop.Stopped()
 }
@@ -117,26 +121,13 @@ func (l *Limiter) observe(e loop.Event) {
 	}
 }
 
-// prepareNextTurn takes the tools away for the last turn.
-func (l *Limiter) prepareNextTurn(context.Context, loop.Turn) (loop.TurnUpdate, error) {
-	last := l.limits.Turns > 0 && l.turns == l.limits.Turns-1
-	if !l.limits.WrapUp || !last && !l.wrapping {
-		return loop.TurnUpdate{}, nil
-	}
-	l.wrapping = true
-	const text = "A limit of this task is reached, this is your last turn: no more tools. Give the answer now, with what you have."
-	return loop.TurnUpdate{
-		Tools:    append([]loop.Tool{}, l.limits.WrapTools...),
-		Messages: []transcript.Message{transcript.UserText(text)},
-	}, nil
-}
-
 // prepareRequest reserves the worst case of the request.
 func (l *Limiter) prepareRequest(ctx context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
 	if l.limits.Turns > 0 && l.turns >= l.limits.Turns {
 		l.Room()
 		return loop.RequestUpdate{}, fmt.Errorf("limit: turns: %d", l.limits.Turns)
 	}
+	l.wrap.asked()
 	if !l.bounded() {
 		l.turns++
 		return loop.RequestUpdate{}, nil
@@ -185,7 +176,7 @@ func (l *Limiter) reserve(ctx context.Context, input int64) (output int64, err e
 
 func (l *Limiter) refuse(input int64) error {
 	what, _ := l.scarce(input)
-	what = cmp.Or(what, "the budget of the batch")
+	what = cmp.Or(what, batchBudget)
 	l.stop.Set(Limit, what)
 	return fmt.Errorf("limit: %s: the next request needs about %d tokens of input, and nothing would be left for the answer", what, input)
 }
@@ -243,24 +234,35 @@ func (l *Limiter) scarce(input int64) (what string, output int64) {
 		}
 	}
 	if left.Tokens != math.MaxInt64 {
-		bound(l.nameOf("tokens", float64(l.limits.Tokens), l.ledger != nil && l.ledger.Left().Tokens <= left.Tokens), left.Tokens-input)
+		bound(l.tokensName(left), left.Tokens-input)
 	}
 	if left.Output != math.MaxInt64 {
-		bound(fmt.Sprintf("output_tokens: %d", l.limits.OutputTokens), left.Output)
+		bound(l.outputName(), left.Output)
 	}
 	if !math.IsInf(left.USD, 1) {
-		bound(l.nameOf("cost_usd", l.limits.CostUSD, l.ledger != nil && l.ledger.Left().USD <= left.USD), l.affordable(left.USD, input))
+		bound(l.costName(left), l.affordable(left.USD, input))
 	}
 	return what, output
 }
 
-// nameOf is what a limit is called in reasons.
-func (l *Limiter) nameOf(limit string, value float64, batch bool) string {
-	if batch {
-		return "the budget of the batch"
+// tokensName and the others are what the limits are called in reasons.
+func (l *Limiter) tokensName(left Spend) string {
+	if l.ledger != nil && l.ledger.Left().Tokens <= left.Tokens {
+		return batchBudget
 	}
-	return fmt.Sprintf("%s: %g", limit, value)
+	return fmt.Sprintf("tokens: %d", l.limits.Tokens)
 }
+
+func (l *Limiter) outputName() string { return fmt.Sprintf("output_tokens: %d", l.limits.OutputTokens) }
+
+func (l *Limiter) costName(left Spend) string {
+	if l.ledger != nil && l.ledger.Left().USD <= left.USD {
+		return batchBudget
+	}
+	return fmt.Sprintf("cost_usd: %g", l.limits.CostUSD)
+}
+
+const batchBudget = "the budget of the batch"
 
 // affordable is how many tokens of answer the money pays for.
 func (l *Limiter) affordable(usd float64, input int64) int64 {
@@ -293,10 +295,15 @@ func (l *Limiter) worstInput(r loop.RequestInfo) int64 {
 	return total
 }
 
-func (l *Limiter) beforeTool(context.Context, loop.ToolCallInfo) (loop.Verdict, error) {
-	if l.limits.ToolCalls > 0 && l.toolCalls >= l.limits.ToolCalls {
+// beforeTool counts the calls. The one that gives the answer is never refused:
+// it does nothing.
+func (l *Limiter) beforeTool(_ context.Context, c loop.ToolCallInfo) (loop.Verdict, error) {
+	answers := slices.ContainsFunc(l.limits.WrapTools, func(t loop.Tool) bool { return t.Name == c.Call.Name })
+	if l.limits.ToolCalls > 0 && l.toolCalls >= l.limits.ToolCalls && !answers {
 		reason := fmt.Sprintf("tool_calls: %d", l.limits.ToolCalls)
-		l.stop.Set(Limit, reason)
+		if !l.wrapUp(reason) {
+			l.stop.Set(Limit, reason)
+		}
 		return loop.Verdict{Block: true, Reason: "Not executed: the task has reached its limit, " + reason}, nil
 	}
 	l.toolCalls++
@@ -328,13 +335,28 @@ func (l *Limiter) charge(t loop.Turn) {
 	cost := spent(t.Message.Usage, l.limits.Price)
 	l.input = inputTokens(t.Message.Usage)
 	l.used = l.used.add(cost)
+	l.longest = max(l.longest, cost.Output)
 	if !l.holding {
 		return
 	}
-	if l.reserved.Output > 0 && !cost.within(l.reserved) {
-		l.stop.Set(Limit, fmt.Sprintf("the endpoint reported %d tokens, the request could have had %d", cost.Tokens, l.reserved.Tokens))
+	if above := l.above(cost); above != "" {
+		l.stop.Set(Limit, "the endpoint reported "+above)
 	}
 	l.release(cost)
+}
+
+// above says in which respect a report is more than what was reserved. An
+// answer without a bound reserved nothing for itself, since it is free.
+func (l *Limiter) above(cost Spend) string {
+	switch r := l.reserved; {
+	case r.Output > 0 && cost.Output > r.Output:
+		return fmt.Sprintf("an answer of %d tokens, it was asked for at most %d", cost.Output, r.Output)
+	case r.Output > 0 && cost.Tokens > r.Tokens:
+		return fmt.Sprintf("%d tokens, the request and its answer could have had %d", cost.Tokens, r.Tokens)
+	case cost.USD > r.USD:
+		return fmt.Sprintf("a cost of %g USD, it could have been %g", cost.USD, r.USD)
+	}
+	return ""
 }
 
 // release gives back what was set aside and not used.
@@ -356,8 +378,8 @@ func (l *Limiter) fits(t loop.Turn) bool {
 		l.stop.Set(Limit, what)
 		return false
 	}
-	if l.limits.WrapUp && what != "" && output < 2*input {
-		l.wrapping = true // what is left would not pay for two more requests
+	if tight := l.tight(input); tight != "" {
+		l.wrapUp(tight)
 	}
 	return true
 }

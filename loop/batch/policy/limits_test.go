@@ -159,3 +159,29 @@ func (l *Ledger) snapshot() (held, left float64) {
 	defer l.mu.Unlock()
 	return l.held.USD, l.left.USD
 }
+
+// An answer that costs nothing is not bounded, its request is: a report above
+// what the request could have cost ends the task too.
+func TestReportAboveAReservationWithoutAnswer(t *testing.T) {
+	var stop Stop
+	l := Limits{Price: task.Price{Input: 10}}
+	l.CostUSD = 1
+	m := NewLimiter(l, Account{}, &stop, nil)
+	messages := []transcript.Message{transcript.UserText("go")}
+	for turn, test := range []struct {
+		usage transcript.Usage
+		want  loop.Decision
+	}{
+		{transcript.Usage{Input: 10, Output: 1 << 40}, loop.Default},
+		{transcript.Usage{Input: 90_000}, loop.End},
+	} {
+		if _, err := m.prepareRequest(t.Context(), loop.RequestInfo{Messages: messages}); err != nil {
+			t.Fatal(err)
+		}
+		answer := &transcript.Message{Role: transcript.Assistant, Usage: &test.usage}
+		if d, err := m.finishTurn(t.Context(), loop.Turn{Message: answer}); err != nil || d != test.want {
+			status, reason := stop.Status()
+			t.Errorf("turn %d: %q, %v; %s %s", turn+1, d, err, status, reason)
+		}
+	}
+}

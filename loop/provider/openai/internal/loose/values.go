@@ -4,6 +4,8 @@ package loose
 
 import (
 	"encoding/json"
+	"errors"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -32,8 +34,9 @@ func (s *String) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Int is an integer for which a fraction or a quoted number will do.
-// Nothing else is one: it is 0 then, and not set.
+// Int is an integer for which a fraction or a quoted number will do, and the
+// nearest one for a number that is too large. Nothing else is one: it is 0
+// then, and not set.
 type Int struct {
 	N   int64
 	Set bool
@@ -49,8 +52,8 @@ func (v *Int) UnmarshalJSON(b []byte) error {
 	text := strings.Trim(string(b), `"`)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		*v = Int{n, true}
-	} else if x, err := strconv.ParseFloat(text, 64); err == nil && x > -1<<62 && x < 1<<62 {
-		*v = Int{int64(x), true}
+	} else if x, err := strconv.ParseFloat(text, 64); (err == nil || errors.Is(err, strconv.ErrRange)) && !math.IsNaN(x) {
+		*v = Int{int64(max(min(x, 1<<62), -1<<62)), true}
 	}
 	return nil
 }
