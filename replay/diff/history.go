@@ -204,18 +204,37 @@ func (h *History) cut(tree *replay.Tree, r *reader, o Options) error {
 		return err
 	}
 	h.At = &at
+	turns := turnsTo(tree, at)
 	w := newWalk(h, nil)
 	for i, item := range state.Context() {
 		e := transcript.Entry{Type: transcript.TypeMessage, ID: item.Entry, Line: item.Line, Message: &item.Message}
 		rec := r.record(&e)
 		rec.entry, rec.spot.line = i, item.Line
 		w.entry(&e, rec)
+		h.steps[i].turn = turns[item.Entry]
 		h.entries = append(h.entries, e)
 	}
 	w.finish()
+	h.Turns = at.Turn
 	end := conditions{state: state}
 	h.end, h.Usage = end.answered(nil), tokensOf(state.Usage())
 	return nil
+}
+
+// turnsTo numbers the turns of the path to a position by their entries: a
+// context that begins with a summary does not have all of them.
+func turnsTo(tree *replay.Tree, at replay.Position) map[string]int {
+	turns := make(map[string]int)
+	end, ok := tree.Find(at.Entry)
+	if !ok {
+		return turns
+	}
+	s := new(replay.State)
+	for _, i := range tree.Path(end) {
+		s.Apply(&tree.Entries[i])
+		turns[tree.Entries[i].ID] = s.Turn()
+	}
+	return turns
 }
 
 // load reads the entry of a step again, and checks that it is still the same.

@@ -88,12 +88,14 @@ func (p *printer) heading() {
 		mark, code string
 		h          *History
 	}{{"---", red, r.A}, {"+++", green, r.B}} {
-		line := fmt.Sprintf("%s %s", side.mark, report.Printable(side.h.Name))
+		line, size := side.mark+" "+report.Printable(side.h.Name), plural(side.h.Messages, "message")
 		if side.h.At != nil {
 			line += fmt.Sprintf(" at line %d, turn %d", side.h.At.Line, side.h.At.Turn)
+			size += " in effect"
+		} else {
+			size = plural(side.h.Turns, "turn") + ", " + size
 		}
-		fmt.Fprintf(p.w, "%s  %s\n", p.paint(side.code, line),
-			p.paint(dim, fmt.Sprintf("%s, %s", plural(side.h.Turns, "turn"), plural(side.h.Messages, "message"))))
+		fmt.Fprintf(p.w, "%s  %s\n", p.paint(side.code, line), p.paint(dim, size))
 	}
 	fmt.Fprintf(p.w, "equal for %s, %s\n", plural(r.Common.Turns, "turn"), plural(r.Common.Messages, "message"))
 	for _, c := range r.Causes {
