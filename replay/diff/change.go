@@ -13,7 +13,7 @@ const (
 	Calls     Category = "calls"     // which tools were called
 	Arguments Category = "arguments" // of the calls that both sides made
 	Results   Category = "results"   // what tools returned
-	Stop      Category = "stop"      // stop reasons and errors
+	Stop      Category = "stop"      // stop reasons, errors, how the run ended
 	Texts     Category = "texts"     // what the model said on the way
 	Answer    Category = "answer"    // the last thing it said
 	Entries   Category = "entries"   // compactions, edits, summaries, entries of extensions

@@ -56,7 +56,9 @@ type Result struct {
 
 	pairs pairing
 	first int // step of A at whose request conditions first differ, -1 for none
-	asked int // turn of A that follows the divergence, 0 for none
+
+	parted []standing // what Causes are made of
+	turns  pair       // of the requests that they are about
 }
 
 // Common is the prefix that two histories share.
@@ -129,6 +131,7 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 			return nil, err
 		}
 		r.usage()
+		r.status()
 	}
 	r.damage()
 	r.sort()
@@ -138,10 +141,7 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 
 // standing compares what the requests went out with.
 func (r *Result) standing() []Change {
-	t := &trail{a: r.A, b: r.B, first: -1}
-	if r.Mode == OnlyTools {
-		t.only = map[Category]bool{Tools: true}
-	}
+	t := r.newTrail()
 	for i := range r.A.steps {
 		x := &r.A.steps[i]
 		if j := r.pairs.a[i]; j >= 0 && !r.pairs.movedA[i] && x.at != nil {
@@ -152,6 +152,14 @@ func (r *Result) standing() []Change {
 	t.pass(len(r.A.steps), r.A.end, r.B.end, r.A.endPlace(), r.B.endPlace())
 	r.first = t.first
 	return t.finish()
+}
+
+func (r *Result) newTrail() *trail {
+	t := &trail{a: r.A, b: r.B, first: -1}
+	if r.Mode == OnlyTools {
+		t.only = map[Category]bool{Tools: true}
+	}
+	return t
 }
 
 // endPlace is behind the last step.
@@ -170,6 +178,16 @@ func (r *Result) usage() {
 	}
 	for _, f := range Fields(tokenTree(r.A.Usage), tokenTree(r.B.Usage)) {
 		r.Changes = append(r.Changes, changeOf(f, Usage, "totals"))
+	}
+}
+
+// status compares how the runs ended, if both histories record runs.
+func (r *Result) status() {
+	a, b := r.A, r.B
+	if a.ran && b.ran && !equal(a.ended, b.ended) {
+		c := valueChange(Stop, "run", a.ended, b.ended)
+		c.PlaceA, c.PlaceB = a.endPlace(), b.endPlace()
+		r.Changes = append(r.Changes, c)
 	}
 }
 

@@ -80,6 +80,9 @@ func checkMirror(tb testing.TB, what string, a, b []byte) {
 	if there.Common != back.Common {
 		tb.Errorf("%s begin with %+v, mirrored with %+v", what, there.Common, back.Common)
 	}
+	if d := cmp.Diff(there.Causes, back.Causes); d != "" {
+		tb.Errorf("%s: causes are not mirrored:\n%s", what, d)
+	}
 	if len(there.Edits) != len(back.Edits) {
 		tb.Errorf("%s: %d edits, mirrored %d", what, len(there.Edits), len(back.Edits))
 	}

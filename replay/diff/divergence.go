@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,26 +75,38 @@ func (r *Result) conditionsOnly() bool {
 	return n >= 0 && n < len(r.A.steps) && n < len(r.B.steps) && r.A.steps[n].said == r.B.steps[n].said
 }
 
-// causes are the conditions that differ at the first request at or behind the
-// divergence: whatever the model did differently, it did under these.
+// causes are the conditions in which the requests that follow the divergence
+// differ: whatever the model did differently, it did under these. Where the
+// histories part at what a tool returned, that comes first and is none of them.
 func (r *Result) causes(n int) {
-	for i := n; i < len(r.A.steps) && r.asked == 0; i++ {
-		if s := &r.A.steps[i]; s.at != nil {
-			r.asked = s.turn
-		}
+	x, turnA, askedA := r.A.nextRequest(n)
+	y, turnB, askedB := r.B.nextRequest(n)
+	if x == nil || y == nil || askedA != askedB || r.A.returnedAt(n) || r.B.returnedAt(n) {
+		return
 	}
+	r.parted = r.newTrail().differences(x, y)
+	r.turns = pair{turnA, turnB}
 	for _, c := range []Category{Tools, Prompt, Model} {
-		for i := range r.Changes {
-			if r.Changes[i].Category == c && r.early(&r.Changes[i]) {
-				r.Causes = append(r.Causes, c)
-				break
-			}
+		if slices.ContainsFunc(r.parted, func(s standing) bool { return s.Category == c }) {
+			r.Causes = append(r.Causes, c)
 		}
 	}
 }
 
-// early reports whether a condition differs where the histories part already.
-func (r *Result) early(c *Change) bool { return r.asked == 0 || c.PlaceA.Turn <= r.asked }
+// nextRequest is the situation and the turn of the first request at or behind
+// a step, or those at the end.
+func (h *History) nextRequest(n int) (at *situation, turn int, asked bool) {
+	for i := n; i < len(h.steps); i++ {
+		if s := &h.steps[i]; s.at != nil {
+			return s.at, s.turn, true
+		}
+	}
+	return h.end, h.Turns, false
+}
+
+func (h *History) returnedAt(n int) bool {
+	return n < len(h.steps) && h.steps[n].kind == string(transcript.ToolResult)
+}
 
 // summary is an entry in one line.
 func summary(e *transcript.Entry) string {

@@ -40,7 +40,9 @@ type History struct {
 	steps []step
 	calls []Call
 	end   *situation
-	final int // step of the last answer that arrived, -1 for none
+	ran   bool // whether runs are recorded
+	ended any  // status of the last run, nil if it did not end
+	final int  // step of the last answer that arrived, -1 for none
 
 	at      io.ReaderAt
 	entries []transcript.Entry // by step.entry, without at
@@ -151,10 +153,14 @@ func slim(e *transcript.Entry, rec *record) {
 }
 
 // folds reports whether an entry that is no message changes what requests go
-// out with.
+// out with, or says how the run ended.
 func folds(e *transcript.Entry) bool {
 	if e.Custom != nil {
-		return e.Custom.CustomType == transcript.CustomRun || e.Custom.CustomType == transcript.CustomRequest
+		switch e.Custom.CustomType {
+		case transcript.CustomRun, transcript.CustomRequest, transcript.CustomEnd:
+			return true
+		}
+		return false
 	}
 	return e.Model != nil || e.Type == transcript.TypeThinking || e.Compaction != nil || e.Edit != nil
 }

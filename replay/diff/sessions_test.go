@@ -50,7 +50,7 @@ func TestToolChanges(t *testing.T) {
 		t.Errorf("causes %v, want %v", r.Causes, want)
 	}
 	out := text(t, r, diff.TextOptions{})
-	for _, want := range []string{"\ncause: tools from turn 1: + lookup, - bash\n", "\n  - bash  a:4 turns 1-6 | turns 1-2\n"} {
+	for _, want := range []string{"\ncause: tools from turn 1: - bash, + lookup\n", "\n  - bash  a:4 turns 1-6 | turns 1-2\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the text does not have %q:\n%s", want, out)
 		}

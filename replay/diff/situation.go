@@ -28,6 +28,8 @@ type setting struct {
 type conditions struct {
 	state *replay.State
 	run   transcript.Run
+	ran   bool                // whether a run was recorded
+	ended any                 // status of the last run, nil if it did not end
 	asked *transcript.Request // recorded for the request that is under way
 
 	last    *situation
@@ -42,7 +44,7 @@ func (c *conditions) apply(e *transcript.Entry) {
 	c.state.Apply(e)
 	switch {
 	case e.Custom != nil && e.Custom.CustomType == transcript.CustomRun:
-		c.run = transcript.Run{}
+		c.run, c.ran, c.ended = transcript.Run{}, true, nil
 		_ = e.Custom.Decode(&c.run) // a record that does not parse sets nothing
 		c.changed = true
 	case e.Custom != nil && e.Custom.CustomType == transcript.CustomRequest:
@@ -51,6 +53,10 @@ func (c *conditions) apply(e *transcript.Entry) {
 			c.asked = nil
 		}
 		c.changed = true
+	case e.Custom != nil && e.Custom.CustomType == transcript.CustomEnd:
+		var end transcript.End
+		_ = e.Custom.Decode(&end)
+		c.ended = word(end.Status)
 	case e.Message != nil && e.Message.Role == transcript.System,
 		e.Model != nil, e.Type == transcript.TypeThinking, e.Compaction != nil, e.Edit != nil:
 		c.changed = true

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"slices"
+
 	"github.com/turnlog/turnlog/replay"
 )
 
@@ -8,7 +10,8 @@ import (
 // turn on until another.
 type standing struct {
 	Change
-	key string // what it is about and what both sides say
+	key   string // what it is about and what both sides say
+	began int    // counts those of a trail
 }
 
 // trail follows the requests of two histories side by side and tells from
@@ -16,7 +19,8 @@ type standing struct {
 type trail struct {
 	a, b    *History
 	only    map[Category]bool // nil for all
-	done    []Change
+	done    []standing
+	begun   int
 	open    []standing
 	last    [2]*situation
 	current []standing
@@ -35,13 +39,15 @@ func (t *trail) pass(step int, x, y *situation, at, other Place) {
 	var open []standing
 	for _, was := range t.open {
 		if !holds(t.current, was.key) {
-			t.done = append(t.done, was.Change)
+			t.done = append(t.done, was)
 		}
 	}
 	for _, now := range t.current {
 		if i := find(t.open, now.key); i >= 0 {
 			now = t.open[i]
 		} else {
+			t.begun++
+			now.began = t.begun
 			now.PlaceA, now.PlaceB = merge(now.PlaceA, at, now.Kind != Added), merge(now.PlaceB, other, now.Kind != Removed)
 		}
 		now.UntilA, now.UntilB = at.Turn, other.Turn
@@ -63,11 +69,15 @@ func merge(p, at Place, has bool) Place {
 	return p
 }
 
+// finish gives the differences in the order in which they begin.
 func (t *trail) finish() []Change {
-	for _, s := range t.open {
-		t.done = append(t.done, s.Change)
+	all := append(t.done, t.open...)
+	slices.SortFunc(all, func(x, y standing) int { return x.began - y.began })
+	changes := make([]Change, len(all))
+	for i := range all {
+		changes[i] = all[i].Change
 	}
-	return t.done
+	return changes
 }
 
 func holds(list []standing, key string) bool { return find(list, key) >= 0 }
@@ -97,7 +107,7 @@ func (t *trail) differences(x, y *situation) []standing {
 	list := make([]standing, len(changes))
 	for i, c := range changes {
 		d := s.sum(string(c.Category), c.Subject, c.Path, string(c.Kind), c.A, c.B)
-		list[i] = standing{c, string(d[:])}
+		list[i] = standing{Change: c, key: string(d[:])}
 	}
 	return list
 }

@@ -72,13 +72,18 @@ func (p *printer) paint(code, s string) string {
 func (p *printer) equal() {
 	a, b := p.r.A, p.r.B
 	what := fmt.Sprintf("%s, %s", plural(a.Turns, "turn"), plural(a.Messages, "message"))
-	if p.r.Mode == OnlyCalls {
-		what = fmt.Sprintf("calls %s, %s", p.r.Sequence, plural(len(b.calls), "call"))
+	verb := "are equal"
+	switch p.r.Mode {
+	case OnlyTools:
+		verb = "have the same tools"
+	case OnlyCalls:
+		verb = "have the same calls"
+		what = fmt.Sprintf("%s, %s", p.r.Sequence, plural(len(b.calls), "call"))
 	}
 	if len(a.Damage) > 0 {
 		what += fmt.Sprintf("; as far as they can be read, %s damaged alike", plural(len(a.Damage), "line"))
 	}
-	fmt.Fprintf(p.w, "%s and %s are equal: %s\n", report.Printable(a.Name), report.Printable(b.Name), what)
+	fmt.Fprintf(p.w, "%s and %s %s: %s\n", report.Printable(a.Name), report.Printable(b.Name), verb, what)
 }
 
 // heading says how much is the same, and causes first.
@@ -110,20 +115,17 @@ func (p *printer) heading() {
 // cause names what differs of a condition where the histories part.
 func (p *printer) cause(c Category) {
 	var names []string
-	turn := 0
-	for _, change := range p.r.of(c) {
-		if !p.r.early(&change) {
-			continue
-		}
-		if turn == 0 {
-			turn = max(change.PlaceA.Turn, change.PlaceB.Turn)
-		}
-		name := marks[change.Kind] + " " + report.Printable(change.Subject)
-		if !slices.Contains(names, name) {
+	for _, s := range p.r.parted {
+		name := marks[s.Kind] + " " + report.Printable(s.Subject)
+		if s.Category == c && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	line := fmt.Sprintf("%s from turn %d: %s", c, turn, strings.Join(names, ", "))
+	turns := fmt.Sprintf("turn %d", p.r.turns.a)
+	if p.r.turns.a != p.r.turns.b {
+		turns = fmt.Sprintf("turn %d | %d", p.r.turns.a, p.r.turns.b)
+	}
+	line := fmt.Sprintf("%s from %s: %s", c, turns, strings.Join(names, ", "))
 	fmt.Fprintf(p.w, "%s %s\n", p.paint(yellow, "cause:"), cutTo(line, p.o.Width-7))
 }
 

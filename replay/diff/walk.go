@@ -92,6 +92,6 @@ func (w *walk) refer(s *step, rec *record) {
 }
 
 func (w *walk) finish() {
-	w.h.end = w.now.answered(nil)
+	w.h.end, w.h.ran, w.h.ended = w.now.answered(nil), w.now.ran, w.now.ended
 	w.h.Usage = tokensOf(w.now.state.Usage())
 }
