@@ -236,7 +236,7 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 // runTask runs one task, with its retries, and reports its end. A reader that
 // is gone and a results file that takes nothing more end the batch.
 func (b *batch) runTask(ctx context.Context, abort context.CancelCauseFunc, p *plan) Result {
-	s := &stream{task: p.task.ID, sink: b.o.Sink, now: b.o.Now}
+	s := &stream{task: p.task.ID, sink: b.o.Sink, now: b.o.Now, held: deltas{mask: b.o.Mask}}
 	res, skipped := b.skip(ctx, p)
 	if !skipped {
 		res = b.attempts(ctx, abort, p, s)

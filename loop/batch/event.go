@@ -48,6 +48,7 @@ type stream struct {
 	mu    sync.Mutex
 	seq   int64
 	run   string
+	held  deltas
 	ended bool  // task_end was sent
 	err   error // the first failure of the sink; nothing is sent after it
 }
@@ -68,19 +69,27 @@ func (s *stream) begin(run string) {
 
 // own sends an event of the batch.
 func (s *stream) own(kind string, body any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.send(Event{Type: kind, Body: body})
 }
 
 // loop sends an event of the loop.
 func (s *stream) loop(e loop.Event) error {
-	return s.send(Event{Type: string(e.Type), Loop: &e})
-}
-
-// send holds the lock until the event is out: two tools of one task may
-// report at the same time, and seq is the order on the wire.
-func (s *stream) send(e Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, shown := range s.held.pass(&e) {
+		if err := s.send(Event{Type: string(shown.Type), Loop: &shown}); err != nil {
+			return err
+		}
+	}
+	return s.err
+}
+
+// send sends an event. The caller holds the lock until the event is out: two
+// tools of one task may report at the same time, and seq is the order on the
+// wire.
+func (s *stream) send(e Event) error {
 	if s.err != nil || s.ended {
 		return s.err
 	}

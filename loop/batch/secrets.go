@@ -211,17 +211,41 @@ func (m *Masker) inside(text []byte, opaque bool) []byte {
 	}
 	var found []secret.Match
 	for match := range m.known.Find(text) {
+		match.To = wholeKey(text, match)
 		found = append(found, match)
 	}
-	slices.SortFunc(found, func(a, b secret.Match) int { return cmp.Compare(b.From, a.From) })
-	end := len(text) // of what was not replaced: matches may overlap
+	slices.SortFunc(found, func(a, b secret.Match) int { return cmp.Compare(a.From, b.From) })
+	var out []byte
+	end := 0 // of what was copied or replaced: matches may overlap
 	for _, match := range found {
-		if match.To <= end {
-			text = slices.Concat(text[:match.From], []byte("[secret:"+match.Kind+"]"), text[match.To:])
-			end = match.From
+		if match.From >= end {
+			out = append(append(out, text[end:match.From]...), "[secret:"+match.Kind+"]"...)
+		}
+		end = max(end, match.To)
+	}
+	return append(out, text[end:]...)
+}
+
+// wholeKey is the end of what has to go. A private key is found by its first
+// line, and the others are as secret.
+func wholeKey(text []byte, m secret.Match) int {
+	if m.Kind != "private key" {
+		return m.To
+	}
+	const head, tail = "-----END ", "PRIVATE KEY-----"
+	near := text[m.To:min(m.To+maxHeld, len(text))]
+	if at := bytes.Index(near, []byte(head)); at >= 0 {
+		end := m.To + at + len(head)
+		if at := bytes.Index(text[end:], []byte(tail)); at >= 0 {
+			return end + at + len(tail)
 		}
 	}
-	return text
+	for i, c := range text[m.To:] { // cut off: what still looks like one
+		if c > 'z' || bytes.IndexByte([]byte(" \t,.;:-_<>(){}[]\"'`"), c) >= 0 {
+			return m.To + i
+		}
+	}
+	return len(text)
 }
 
 // stringEnd is the index of the quote that ends the string whose text begins
