@@ -12,8 +12,8 @@ import (
 // Lines yields every physical line of r in order. The error is an I/O error
 // of r and ends the sequence; damage to a line is in the line.
 //
-// A line owns its bytes: they are shared with its records, but with no other
-// line. With more than one worker the lines of one read are parsed while the
+// A line owns its bytes unless Options.Lend says otherwise: they are shared
+// with its records, but with no other line. With more than one worker the lines of one read are parsed while the
 // next ones are read, and r is read ahead of what was yielded by a few MiB;
 // r is only ever read in the caller's goroutine.
 func Lines(r io.Reader, o Options) iter.Seq2[Line, error] {
@@ -28,12 +28,16 @@ func Lines(r io.Reader, o Options) iter.Seq2[Line, error] {
 		}
 		n := numbering{}
 		read := lineReader{max: o.MaxLine}
+		if o.Lend {
+			read.loan = new(loan)
+		}
 		for src.next() {
 			for line := range read.lines(src.chunk) {
 				n.number(&line)
 				if !yield(line, nil) {
 					return
 				}
+				read.takeBack(&line, o.Scribble)
 			}
 		}
 		if src.err != nil {
@@ -62,8 +66,9 @@ func (n *numbering) number(l *Line) {
 
 // lineReader turns chunks into lines.
 type lineReader struct {
-	p   parser
-	max int
+	p    parser
+	max  int
+	loan *loan // nil if lines own their memory
 }
 
 // lines yields the lines of a chunk, without their places in the file.
@@ -85,7 +90,7 @@ func (lr *lineReader) lines(c chunk) iter.Seq[Line] {
 // headSize is how much is kept of a line that is too long.
 const headSize = 4096
 
-// line reads one line; b is copied.
+// line reads one line; b is copied, or lent.
 func (lr *lineReader) line(b []byte, c chunk) Line {
 	size := int64(len(b)) + c.skipped
 	if n := len(bytes.TrimSuffix(b, []byte("\n"))); n > lr.max || c.skipped > 0 {
@@ -94,11 +99,31 @@ func (lr *lineReader) line(b []byte, c chunk) Line {
 			Err: &SyntaxError{Column: lr.max + 1, Msg: fmt.Sprintf("longer than %d bytes", lr.max)},
 		}
 	}
+	if lr.loan != nil {
+		l := Line{Raw: b[:len(b):len(b)], size: size}
+		lr.p.loan = lr.loan
+		if lr.parse(&l); l.mayLend() {
+			return l
+		}
+		lr.p.loan = nil
+	}
 	raw := make([]byte, len(b))
 	copy(raw, b)
 	l := Line{Raw: raw, size: size}
 	lr.parse(&l)
 	return l
+}
+
+// takeBack ends the loan of a line, the only one that was lent.
+func (lr *lineReader) takeBack(l *Line, scribble bool) {
+	if lr.loan == nil {
+		return
+	}
+	if scribble && l.mayLend() {
+		spoil(l.Raw)
+		lr.loan.scribble()
+	}
+	lr.loan.reset()
 }
 
 // parse reads the records of l from its bytes.
@@ -151,7 +176,7 @@ func (lr *lineReader) whole(l *Line) bool {
 	if len(bytes.TrimSpace(p.b)) == 0 {
 		return true
 	}
-	records := make([]Entry, 1)
+	records := p.loan.entry()
 	p.record(&records[0])
 	p.end()
 	if p.failed {

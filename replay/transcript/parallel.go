@@ -7,6 +7,7 @@ type batch struct {
 	chunk    chunk
 	buf      []byte // that the chunk is in
 	lines    []Line
+	loan     *loan // nil if lines own their memory
 	panicked any
 	done     chan struct{}
 }
@@ -28,19 +29,23 @@ func parallel(src *source, o Options, yield func(Line, error) bool) {
 	defer workers.Wait()
 	defer close(work)
 
-	var pending []*batch
+	var pending, spare []*batch
 	n := numbering{}
 	deliver := func() bool {
 		b := pending[0]
 		pending = pending[1:]
 		<-b.done
+		if !b.deliver(&n, o, yield) {
+			return false
+		}
 		if cap(b.buf) <= 4*blockSize {
 			src.spare = append(src.spare, b.buf)
 		}
-		return b.deliver(&n, yield)
+		spare = append(spare, b)
+		return true
 	}
 	for src.next() {
-		b := &batch{done: make(chan struct{})}
+		b := newBatch(&spare, o)
 		b.chunk, b.buf = src.give()
 		work <- b
 		pending = append(pending, b)
@@ -58,15 +63,33 @@ func parallel(src *source, o Options, yield func(Line, error) bool) {
 	}
 }
 
+// newBatch returns a spare batch or a new one.
+func newBatch(spare *[]*batch, o Options) *batch {
+	if k := len(*spare); k > 0 {
+		b := (*spare)[k-1]
+		*spare = (*spare)[:k-1]
+		return b
+	}
+	b := &batch{done: make(chan struct{}, 1)}
+	if o.Lend {
+		b.loan = new(loan)
+	}
+	return b
+}
+
 func (b *batch) parse(lr *lineReader) {
-	defer close(b.done)
-	defer func() { b.panicked = recover() }()
+	defer func() {
+		b.panicked = recover()
+		b.done <- struct{}{}
+	}()
+	lr.loan = b.loan
 	for l := range lr.lines(b.chunk) {
 		b.lines = append(b.lines, l)
 	}
 }
 
-func (b *batch) deliver(n *numbering, yield func(Line, error) bool) bool {
+// deliver yields the lines. What they were lent is taken back at the end.
+func (b *batch) deliver(n *numbering, o Options, yield func(Line, error) bool) bool {
 	if b.panicked != nil {
 		panic(b.panicked)
 	}
@@ -75,7 +98,19 @@ func (b *batch) deliver(n *numbering, yield func(Line, error) bool) bool {
 		if !yield(b.lines[i], nil) {
 			return false
 		}
-		b.lines[i] = Line{}
 	}
+	if b.loan != nil {
+		b.takeBack(o.Scribble)
+	}
+	clear(b.lines)
+	b.lines = b.lines[:0]
 	return true
+}
+
+func (b *batch) takeBack(scribble bool) {
+	if scribble {
+		b.loan.scribble()
+		spoil(b.buf) // what must outlive it was copied out
+	}
+	b.loan.reset()
 }

@@ -6,7 +6,7 @@ func (p *parser) messageField(o *object) *Message {
 		p.misfit(o)
 		return nil
 	}
-	m := &Message{}
+	m := p.loan.message()
 	p.message(m)
 	return m
 }
@@ -128,7 +128,7 @@ func (p *parser) content(o *object, m *Message) {
 	case '"':
 		m.Form = FormString
 		if s := p.str(); s != "" {
-			m.Content = []Block{TextBlock(s)}
+			m.Content = p.loan.list(TextBlock(s))
 		}
 	case '[':
 		m.Form = FormBlocks
@@ -160,8 +160,7 @@ func (p *parser) blockList() []Block {
 	if p.failed || len(p.blocks) == 0 {
 		return nil
 	}
-	list := make([]Block, len(p.blocks))
-	copy(list, p.blocks)
+	list := p.loan.list(p.blocks...)
 	clear(p.blocks)
 	p.blocks = p.blocks[:0]
 	return list
@@ -173,22 +172,23 @@ func (p *parser) block(b *Block) {
 	for o := p.open(); p.pass(&o); {
 		o.keeps = true
 		*b = Block{Type: o.kind}
-		b.setCall(column)
+		p.setCall(b, column)
 		for p.next(&o) {
 			if o.name != "type" {
 				p.blockMember(&o, b)
 				continue
 			}
 			b.Type = p.kindField(&o, func(string) bool { return true })
-			b.setCall(column)
+			p.setCall(b, column)
 		}
 		b.Extra = o.extra
 	}
 }
 
-func (b *Block) setCall(column int) {
+func (p *parser) setCall(b *Block, column int) {
 	if b.Type == BlockToolCall && b.Call == nil {
-		b.Call = &Call{Column: column}
+		b.Call = p.loan.call()
+		b.Call.Column = column
 	}
 }
 
@@ -228,7 +228,7 @@ func (p *parser) usageMember(o *object, m *Message) {
 		p.misfit(o)
 		return
 	}
-	u := &Usage{}
+	u := p.loan.usage()
 	for in := p.open(); p.pass(&in); {
 		in.keeps = true
 		*u = Usage{}

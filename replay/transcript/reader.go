@@ -67,4 +67,16 @@ const DefaultMaxLine = 64 << 20
 type Options struct {
 	MaxLine int // in bytes; 0 means DefaultMaxLine
 	Workers int // parsing goroutines; 0 or 1 parses in the caller's
+
+	// Lend makes a line valid only until the next one is asked for: the memory
+	// of most lines, their records and the strings in these is used again.
+	// Those are the lines with a message of the user, the model or a tool, or a
+	// record of an unknown type. What histories refer back to has memory of its
+	// own as ever: headers, system messages, compactions, edits, custom entries
+	// and all else that has a typed part, and damaged lines.
+	Lend bool
+
+	// Scribble overwrites what was lent as soon as it is no longer valid. It
+	// is for tests of those who ask for Lend.
+	Scribble bool
 }

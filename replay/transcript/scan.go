@@ -13,7 +13,8 @@ const maxDepth = 10000
 // exactly what encoding/json.Valid accepts. The first failure sticks and moves
 // the position to the end, so callers need not check after each step.
 //
-// One parser serves many lines; what it decodes never shares its buffers.
+// One parser serves many lines; what it decodes never shares its buffers, but
+// for those of a loan.
 type parser struct {
 	b     []byte
 	i     int
@@ -33,7 +34,8 @@ type parser struct {
 	keys   []key   // of all open objects
 	notes  []Note  // found so far
 	gaps   []gap   // where bytes were taken out of the line
-	text   []byte  // room to decode a string
+	text   []byte  // room to decode a string, without a loan
+	loan   *loan   // takes what is decoded; nil gives it memory of its own
 	blocks []Block // of the content being read
 }
 

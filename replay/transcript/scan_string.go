@@ -80,10 +80,7 @@ func (p *parser) str() string {
 // decode goes on with a string at its first backslash.
 func (p *parser) decode(start, i int) string {
 	b := p.b
-	if need := len(b) - start + spill; len(p.text) < need {
-		p.text = make([]byte, max(need, 2*len(p.text)))
-	}
-	text := p.text // has room for any string of the line
+	text := p.room(len(b) - start + spill) // for any string of the line
 	n := copy(text, b[start:i])
 	for {
 		written, read := decodeRuns(text[n:], b[i:])
@@ -105,10 +102,24 @@ func (p *parser) decode(start, i int) string {
 	if p.failed {
 		return ""
 	}
-	if p.dirty {
+	switch {
+	case p.dirty:
 		return string(cleaned(nil, text[:n]))
+	case p.loan != nil:
+		return p.loan.keep(n)
 	}
 	return string(text[:n])
+}
+
+// room returns at least n bytes to decode into.
+func (p *parser) room(n int) []byte {
+	if p.loan != nil {
+		return p.loan.room(n)
+	}
+	if len(p.text) < n {
+		p.text = make([]byte, max(n, 2*len(p.text)))
+	}
+	return p.text
 }
 
 // spill is how much decodeRuns may write behind what it returns.

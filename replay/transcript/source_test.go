@@ -161,9 +161,9 @@ func TestPanics(t *testing.T) {
 	}); v != "consumer" {
 		t.Errorf("recovered %v", v)
 	}
-	b := &batch{chunk: chunk{b: []byte("x\n")}, done: make(chan struct{})}
+	b := &batch{chunk: chunk{b: []byte("x\n")}, done: make(chan struct{}, 1)}
 	b.parse(nil) // a worker without a reader panics
-	if v := catch(func() { b.deliver(&numbering{}, nil) }); v == nil {
+	if v := catch(func() { b.deliver(&numbering{}, Options{}, nil) }); v == nil {
 		t.Error("the panic of a worker is lost")
 	}
 }
