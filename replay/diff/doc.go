@@ -31,7 +31,7 @@
 // references to entries are compared by position, not by text. The session's
 // header (its id, time, folder, parent) and turnlog's own records of digests,
 // intents and seals are not compared: they follow from the rest or are about
-// the process.
+// the process. How the last run ended is.
 //
 // Damaged lines are passed over and named ([History.Damage]). Two histories
 // are equal only if their damaged lines are the same bytes as well.
@@ -44,9 +44,9 @@
 //
 // # Memory and time
 //
-// With Source.At a history costs about 200 bytes an entry, and its system
-// messages and calls; what differs is read twice. Alignment is n log n; exact
-// alignment is used for small gaps only.
+// With Source.At a history keeps digests, system messages and calls: 315 bytes
+// an entry of a 100 MiB session, measured; what differs is read twice.
+// Alignment is n log n; exact alignment is used for small gaps only.
 //
 // # JSON
 //
