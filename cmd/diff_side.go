@@ -29,19 +29,20 @@ func (s *side) close() {
 	}
 }
 
-// open opens a file to read; what is not there is a mistake of the caller.
-func open(name string) (*os.File, error) {
-	f, err := os.Open(name)
+// open opens a file to read, see openInput; what is not there is a mistake of
+// the caller.
+func open(ctx context.Context, name string) (*os.File, io.Reader, io.ReaderAt, error) {
+	f, r, at, err := openInput(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usagef("%w", err)
+		return nil, nil, nil, usagef("%w", err)
 	case err != nil:
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.Join(usagef("%s is a folder", name).hint("diff compares two files"), f.Close())
+		return nil, nil, nil, errors.Join(usagef("%s is a folder", name).hint("name a file of it"), f.Close())
 	}
-	return f, nil
+	return f, r, at, nil
 }
 
 // readSide reads a file or standard input as a history. Regular files are not
@@ -50,13 +51,9 @@ func readSide(ctx context.Context, s Streams, name string, o diff.Options) (*sid
 	r, at := s.Input(ctx), io.ReaderAt(nil)
 	out := &side{}
 	if name != "-" {
-		f, err := open(name)
-		if err != nil {
+		var err error
+		if out.file, r, at, err = open(ctx, name); err != nil {
 			return nil, err
-		}
-		out.file, r = f, f
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			at = f
 		}
 	}
 	in := bufio.NewReaderSize(r, foreign.HeadSize)
@@ -87,12 +84,12 @@ func diffAppended(ctx context.Context, o *diffOptions) error {
 			readers[i] = o.Input(ctx)
 			continue
 		}
-		f, err := open(name)
+		f, r, _, err := open(ctx, name)
 		if err != nil {
 			return err
 		}
 		defer f.Close() // read only
-		readers[i] = f
+		readers[i] = r
 	}
 	ok, line, err := diff.Appended(ctx, readers[0], readers[1])
 	if err != nil {

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -150,15 +148,12 @@ type session struct {
 func readSession(ctx context.Context, o *replayOptions) (*session, error) {
 	r := o.Input(ctx)
 	if o.File != "-" {
-		f, err := os.Open(o.File)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, usagef("%w", err)
-		case err != nil:
+		f, file, _, err := open(ctx, o.File)
+		if err != nil {
 			return nil, err
 		}
 		defer f.Close() // read only
-		r = f
+		r = file
 	}
 	in := bufio.NewReaderSize(r, foreign.HeadSize)
 	head, err := in.Peek(foreign.HeadSize)

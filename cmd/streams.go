@@ -49,6 +49,32 @@ func (s Streams) Color() bool {
 // signal.
 func (s Streams) Input(ctx context.Context) io.Reader { return &interruptible{ctx: ctx, r: s.In} }
 
+// openInput opens a file to read for as long as ctx lasts. Opening a pipe waits
+// for its writer, and reading it for what that writes; a regular file cannot
+// keep anybody waiting. at reads the same bytes again, nil where that is not
+// possible.
+func openInput(ctx context.Context, name string) (f *os.File, r io.Reader, at io.ReaderAt, err error) {
+	if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() || info.IsDir() {
+		f, err := os.Open(name)
+		return f, f, f, err
+	}
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(name)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.f, &interruptible{ctx: ctx, r: o.f}, nil, o.err
+	case <-ctx.Done():
+		return nil, nil, nil, context.Cause(ctx)
+	}
+}
+
 type interruptible struct {
 	ctx context.Context // of the one command that reads
 	r   io.Reader

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 
@@ -154,12 +153,12 @@ func (v *verification) verify(ctx context.Context, in input) (verify.Result, err
 	if in.stdin {
 		return verify.Run(ctx, verify.Source{Name: in.name, Reader: v.o.Input(ctx)}, v.rules, options)
 	}
-	f, err := os.Open(in.path)
+	f, r, at, err := openInput(ctx, in.path)
 	if err != nil {
 		return unknown, err
 	}
 	defer f.Close() // read only: nothing to lose
-	return verify.Run(ctx, verify.Source{Name: in.name, Reader: f, At: f}, v.rules, options)
+	return verify.Run(ctx, verify.Source{Name: in.name, Reader: r, At: at}, v.rules, options)
 }
 
 // judge turns what became of one file into an exit code. Not having checked a
