@@ -52,7 +52,12 @@ func (o outcome) Error() string { return fmt.Sprintf("exit %d", int(o)) }
 // signalError is the cause of a context that a signal ended.
 type signalError syscall.Signal
 
-func (s signalError) Error() string { return "stopped by " + syscall.Signal(s).String() }
+func (s signalError) Error() string {
+	if syscall.Signal(s) == syscall.SIGINT {
+		return "stopped by SIGINT"
+	}
+	return "stopped by SIGTERM" // the only other one that is waited for
+}
 
 // ExitCode is the code of a process that the signal ended.
 func (s signalError) ExitCode() int { return exitSignalled + int(s) }

@@ -115,7 +115,8 @@ func TestSignals(t *testing.T) {
 				if got, want := c.ProcessState.ExitCode(), 128+int(sig); got != want {
 					t.Errorf("exit code %d, want %d; stderr %q", got, want, errs.String())
 				}
-				if !strings.Contains(errs.String(), "turnlog: error: stopped by ") {
+				name := map[syscall.Signal]string{syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM"}[sig]
+				if !strings.Contains(errs.String(), "turnlog: error: stopped by "+name+"\n") {
 					t.Errorf("stderr %q", errs.String())
 				}
 			})
