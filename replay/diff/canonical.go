@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,10 @@ import (
 type digest [16]byte
 
 // scratch collects what a digest is made of.
-type scratch struct{ b []byte }
+type scratch struct {
+	b     []byte
+	names []string // of the objects that are open
+}
 
 func (s *scratch) sum(parts ...any) digest {
 	s.b = s.b[:0]
@@ -49,10 +51,16 @@ func (s *scratch) value(v any) {
 		}
 	case map[string]any:
 		s.b = binary.AppendUvarint(append(s.b, '{'), uint64(len(v)))
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			s.text('k', name)
-			s.value(v[name])
+		open := len(s.names)
+		for name := range v {
+			s.names = append(s.names, name)
 		}
+		slices.Sort(s.names[open:])
+		for i := open; i < open+len(v); i++ {
+			s.text('k', s.names[i])
+			s.value(v[s.names[i]])
+		}
+		s.names = s.names[:open]
 	case digest:
 		s.b = append(append(s.b, 'd'), v[:]...)
 	}

@@ -55,7 +55,9 @@ func slotted(a, b any) (any, any) {
 }
 
 func slottedMembers(a, b map[string]any) (any, any) {
-	p, q := maps.Clone(a), maps.Clone(b)
+	p, q := make(map[string]any, len(a)), make(map[string]any, len(b)) // cmp tells nil from empty
+	maps.Copy(p, a)
+	maps.Copy(q, b)
 	for name, v := range a {
 		if w, ok := b[name]; ok {
 			p[name], q[name] = slotted(v, w)

@@ -104,23 +104,31 @@ func (r *reader) record(e *transcript.Entry) record {
 	rec.shape = r.sum(rec.kind)
 	rec.calls = rec.shape
 	if m := e.Message; m != nil {
-		r.messageKeys(&rec, m)
+		r.messageKeys(&rec, m, said)
 	} else {
 		rec.about = reference(e)
 	}
 	return rec
 }
 
-func (r *reader) messageKeys(rec *record, m *transcript.Message) {
+// messageKeys digests what aligns messages that are not the same: calls and
+// results. said is the message's tree, in which the arguments are decoded.
+func (r *reader) messageKeys(rec *record, m *transcript.Message, said map[string]any) {
 	rec.failed = m.Failed()
 	switch m.Role {
 	case transcript.Assistant:
+		blocks, _ := said["content"].([]any)
 		var names, calls, ids []any
-		for _, c := range m.Calls() {
-			rec.callIDs = append(rec.callIDs, c.ID)
-			ids = append(ids, c.ID)
-			rec.made = append(rec.made, r.sum(c.Name, decodeArguments(c.Arguments)))
-			names = append(names, c.Name)
+		for i := range m.Content {
+			b := &m.Content[i]
+			if b.Call == nil || b.Type != transcript.BlockToolCall {
+				continue
+			}
+			call, _ := blocks[i].(map[string]any)
+			rec.callIDs = append(rec.callIDs, b.Call.ID)
+			ids = append(ids, b.Call.ID)
+			rec.made = append(rec.made, r.sum(call["name"], call["arguments"]))
+			names = append(names, call["name"])
 			calls = append(calls, last(rec.made))
 		}
 		rec.shape = r.sum(rec.kind, names)
@@ -138,13 +146,16 @@ func (r *reader) trees(e *transcript.Entry) (said, settings, rest map[string]any
 	if e.Message != nil {
 		said, settings, rest = messageTree(e.Message, r.ignore)
 	} else {
-		said, rest = entryTree(e, r.ignore), map[string]any{}
+		said = entryTree(e, r.ignore)
 	}
-	links := newObject(r.ignore)
+	links := &object{ignore: r.ignore}
 	links.put("id", e.ID)
 	links.put("parentId", e.ParentID)
 	links.put("timestamp", e.Timestamp)
 	if len(links.members) > 0 {
+		if rest == nil {
+			rest = map[string]any{}
+		}
 		rest["entry"] = links.members
 	}
 	return said, settings, rest

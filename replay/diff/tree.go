@@ -12,15 +12,20 @@ import (
 // bool, string, json.Number, []any and map[string]any everywhere in this
 // package: what go-cmp can walk without panicking.
 type object struct {
-	members map[string]any
+	members map[string]any // nil as long as there are none
 	ignore  ignored
 }
 
-func newObject(ignore ignored) object { return object{map[string]any{}, ignore} }
+func (o *object) set(name string, v any) {
+	if o.members == nil {
+		o.members = make(map[string]any, 8)
+	}
+	o.members[name] = v
+}
 
 // put sets a member that is worth comparing: zero values are as good as
 // absent, which is what readers make of them.
-func (o object) put(name string, v any) {
+func (o *object) put(name string, v any) {
 	if o.ignore[name] {
 		return
 	}
@@ -40,16 +45,16 @@ func (o object) put(name string, v any) {
 			return
 		}
 	}
-	o.members[name] = v
+	o.set(name, v)
 }
 
-func (o object) raw(name string, v json.RawMessage) {
+func (o *object) raw(name string, v json.RawMessage) {
 	if len(v) > 0 && !o.ignore[name] {
-		o.members[name] = decode(v)
+		o.set(name, decode(v))
 	}
 }
 
-func (o object) fields(fields []transcript.Field) {
+func (o *object) fields(fields []transcript.Field) {
 	for _, f := range fields {
 		o.raw(f.Name, f.Value)
 	}
@@ -85,10 +90,10 @@ func bare(raw json.RawMessage, ignore ignored) map[string]any {
 // what is only settings of the model that said it. Call ids are left out, they
 // are compared by position. A plain string as content is one block of text.
 func messageTree(m *transcript.Message, ignore ignored) (said, settings, rest map[string]any) {
-	o, s, v := newObject(ignore), newObject(ignore), newObject(ignore)
-	o.members["role"] = string(m.Role)
+	o, s, v := &object{ignore: ignore}, &object{ignore: ignore}, &object{ignore: ignore}
+	o.set("role", string(m.Role))
 	if m.Role == "hookMessage" {
-		o.members["role"] = string(transcript.CustomRole) // its name before version 3
+		o.set("role", string(transcript.CustomRole)) // its name before version 3
 	}
 	var blocks []any
 	for i := range m.Content {
@@ -127,7 +132,7 @@ func messageTree(m *transcript.Message, ignore ignored) (said, settings, rest ma
 	return o.members, s.members, v.members
 }
 
-func systemTree(o object, m *transcript.Message) {
+func systemTree(o *object, m *transcript.Message) {
 	var sections, added, removed []any
 	for _, s := range m.Sections {
 		section := map[string]any{"name": s.Name, "text": s.Text}
@@ -150,8 +155,8 @@ func systemTree(o object, m *transcript.Message) {
 // toolTree is a declaration. Its members are what the model is told, so none
 // of them is volatile.
 func toolTree(t *transcript.Tool) map[string]any {
-	o := newObject(nil)
-	o.members["name"] = t.Name
+	o := new(object)
+	o.set("name", t.Name)
 	o.put("description", t.Description)
 	o.raw("parameters", t.Parameters)
 	o.fields(t.Extra)
@@ -166,8 +171,8 @@ var signatureNames = map[string]string{
 }
 
 func blockTree(b *transcript.Block, ignore ignored) map[string]any {
-	o := newObject(ignore)
-	o.members["type"] = b.Type
+	o := &object{ignore: ignore}
+	o.set("type", b.Type)
 	text := "text"
 	if b.Type == transcript.BlockThinking {
 		text = "thinking"
@@ -187,7 +192,7 @@ func blockTree(b *transcript.Block, ignore ignored) map[string]any {
 	return o.members
 }
 
-func bashTree(o object, b *transcript.Bash) {
+func bashTree(o *object, b *transcript.Bash) {
 	o.put("command", b.Command)
 	o.put("output", b.Output)
 	if b.ExitCode != nil {
@@ -200,20 +205,20 @@ func bashTree(o object, b *transcript.Bash) {
 }
 
 func usageTree(u *transcript.Usage) map[string]any {
-	o, cost := newObject(nil), newObject(nil)
+	o, cost := new(object), new(object)
 	for name, n := range map[string]int64{
 		"input": u.Input, "output": u.Output, "cacheRead": u.CacheRead, "cacheWrite": u.CacheWrite,
 		"totalTokens": u.TotalTokens, "reasoning": u.Reasoning,
 	} {
-		o.members[name] = number(n)
+		o.set(name, number(n))
 	}
 	for name, usd := range map[string]float64{
 		"input": u.Cost.Input, "output": u.Cost.Output, "cacheRead": u.Cost.CacheRead, "cacheWrite": u.Cost.CacheWrite, "total": u.Cost.Total,
 	} {
-		cost.members[name] = json.Number(strconv.FormatFloat(usd, 'g', -1, 64))
+		cost.set(name, json.Number(strconv.FormatFloat(usd, 'g', -1, 64)))
 	}
 	cost.fields(u.Cost.Extra)
-	o.members["cost"] = cost.members
+	o.set("cost", cost.members)
 	o.fields(u.Extra)
 	return o.members
 }
