@@ -193,7 +193,7 @@ func (a *attempt) policies() []policy.Policy {
 	ps := []policy.Policy{
 		limits,
 		a.clock.Policy(),
-		policy.NewPermissions(a.task.Permissions, &a.stop).Policy(),
+		policy.NewPermissions(a.task.Permissions, &a.stop).Within(a.task.Path(a.task.Workdir)).Policy(),
 		a.tools.Policy(),
 		a.conversation.Policy(),
 		policy.RepeatedCalls(a.task.Finish.Limits.RepeatedCall, &a.stop),

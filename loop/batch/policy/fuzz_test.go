@@ -13,6 +13,9 @@ func FuzzShell(f *testing.F) {
 	for _, s := range []string{"reboot", "$(x)", "a; b", "<<E\nx\nE", "'", "x >y & z", "-c 'a b'", "\\\n"} {
 		f.Add(s)
 	}
+	for _, s := range append(attacks, innocent...) {
+		f.Add(s)
+	}
 	p := NewPermissions(task.Permissions{Deny: []task.Permission{bash("sudo*")}}, &Stop{})
 	f.Fuzz(func(t *testing.T, rest string) {
 		if strings.ContainsAny(rest, "\x00") {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop"
@@ -16,11 +17,21 @@ import (
 type Permissions struct {
 	rules task.Permissions
 	stop  *Stop
+	dir   string // absolute; "" knows files only as they are written
 }
 
 // NewPermissions enforces the rules of a task.
 func NewPermissions(rules task.Permissions, stop *Stop) *Permissions {
 	return &Permissions{rules: rules, stop: stop}
+}
+
+// Within says where file tools work, so that a file is known under each of its
+// names.
+func (p *Permissions) Within(dir string) *Permissions {
+	if abs, err := filepath.Abs(dir); err == nil {
+		p.dir = abs
+	}
+	return p
 }
 
 // Policy returns the seam; it is empty if there are no rules.
@@ -56,7 +67,7 @@ func (p *Permissions) finishTurn(context.Context, loop.Turn) (loop.Decision, err
 func (p *Permissions) denies(tool string, args json.RawMessage) string {
 	values := stringArguments(args)
 	for _, rule := range p.rules.Deny {
-		if matchTool(rule.Tool, tool) && denied(rule, tool, values) {
+		if matchTool(rule.Tool, tool) && p.denied(rule, tool, values) {
 			return fmt.Sprintf("the task denies %s", describe(rule))
 		}
 	}
@@ -69,7 +80,7 @@ func (p *Permissions) denies(tool string, args json.RawMessage) string {
 			rules = append(rules, rule)
 		}
 	}
-	if !allowed(rules, tool, values) {
+	if !p.allowed(rules, tool, values) {
 		return fmt.Sprintf("the task does not allow this call of %s", tool)
 	}
 	return ""
@@ -116,7 +127,7 @@ const (
 
 // denied reports whether a rule forbids a call: one command of a shell
 // program is enough, and so is a program that cannot be read.
-func denied(rule task.Permission, tool string, values map[string]string) bool {
+func (p *Permissions) denied(rule task.Permission, tool string, values map[string]string) bool {
 	if rule.Argument == "" {
 		return true
 	}
@@ -127,24 +138,36 @@ func denied(rule task.Permission, tool string, values map[string]string) bool {
 			return true
 		}
 		for _, c := range commands {
-			if c.opaque || matchText(rule.Pattern, c.text) || matchText(rule.Pattern, c.base()) {
+			if c.opaque || mayMatch(rule.Pattern, c.text) || mayMatch(rule.Pattern, c.base()) {
 				return true
 			}
 		}
 		return matchText(rule.Pattern, value)
+	}
+	if there && p.namesFile(rule, tool) {
+		written, real := p.spellings(value)
+		return matchText(rule.Pattern, value) || matchAny(rule.Pattern, written) || matchAny(rule.Pattern, real)
 	}
 	return there && (matchText(rule.Pattern, value) || matchText(rule.Pattern, cleaned(value)))
 }
 
 // allowed reports whether rules, all of which name the tool, cover a call: of
 // a shell program every single command, by whichever rule.
-func allowed(rules []task.Permission, tool string, values map[string]string) bool {
+func (p *Permissions) allowed(rules []task.Permission, tool string, values map[string]string) bool {
 	if tool == shellTool {
 		return shellAllowed(rules, values[shellArgument])
 	}
 	for _, rule := range rules {
 		value, there := values[rule.Argument]
-		if rule.Argument == "" || there && matchText(rule.Pattern, cleaned(value)) {
+		switch {
+		case rule.Argument == "":
+			return true
+		case !there:
+		case p.namesFile(rule, tool):
+			if written, real := p.spellings(value); matchAny(rule.Pattern, written) && matchAny(rule.Pattern, real) {
+				return true
+			}
+		case matchText(rule.Pattern, cleaned(value)):
 			return true
 		}
 	}
@@ -162,7 +185,7 @@ func shellAllowed(rules []task.Permission, program string) bool {
 		return false
 	}
 	for _, c := range commands {
-		ok := false
+		ok := c.guess
 		for _, rule := range rules {
 			ok = ok || rule.Argument == shellArgument && !c.opaque && !c.writes && matchText(rule.Pattern, c.text)
 		}
@@ -173,12 +196,37 @@ func shellAllowed(rules []task.Permission, program string) bool {
 	return true
 }
 
-// cleaned is a path without detours, so that a/../b is compared as b.
-func cleaned(value string) string {
-	if !strings.Contains(value, "/") {
-		return value
+// mayMatch reports whether a command can match a pattern, whatever its unknown
+// parts turn out to be. A pattern that begins with a star may match anything
+// unknown: of those, only what is known counts, or every variable would be
+// forbidden.
+func mayMatch(pattern, text string) bool {
+	if !strings.Contains(text, unknown) || strings.HasPrefix(pattern, "*") {
+		return matchText(pattern, text)
 	}
-	return path.Clean(value)
+	// reach[i] says that pattern[:i] can match what was read of text.
+	reach := make([]bool, len(pattern)+1)
+	open := func() { // a star is nothing, too
+		for i := range len(pattern) {
+			reach[i+1] = reach[i+1] || reach[i] && pattern[i] == '*'
+		}
+	}
+	reach[0] = true
+	open()
+	for j := range len(text) {
+		if text[j] == unknown[0] {
+			for i := range len(pattern) {
+				reach[i+1] = reach[i+1] || reach[i]
+			}
+			continue
+		}
+		for i := len(pattern) - 1; i >= 0; i-- {
+			reach[i+1] = pattern[i] == '*' && reach[i+1] || pattern[i] != '*' && reach[i] && pattern[i] == text[j]
+		}
+		reach[0] = false
+		open()
+	}
+	return reach[len(pattern)]
 }
 
 // matchText compares a text with a pattern in which * is any text.

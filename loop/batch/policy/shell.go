@@ -11,26 +11,20 @@ import (
 
 // shellCommand is one simple command of a shell program.
 type shellCommand struct {
-	text   string // its words, unquoted, one space between them
-	opaque bool   // what it runs is only known when it runs: $CMD, eval, a decoded pipe
-	writes bool   // it redirects output into a file
+	text   string // its words, unquoted, one space between them; unknown stands for what is only known when it runs
+	opaque bool   // what it runs is only known when it runs: $CMD, a decoded pipe into sh
+	writes bool   // it redirects output into a file, or changes what later commands mean
+	guess  bool   // it may be what a runner runs; only deny rules look at it
 }
+
+// unknown stands in a command's text for an expansion.
+const unknown = "\x00"
 
 // base is the command with its program's name alone: /usr/bin/sudo is sudo.
 func (c shellCommand) base() string {
 	name, rest, _ := strings.Cut(c.text, " ")
 	return strings.TrimSpace(path.Base(name) + " " + rest)
 }
-
-// runners take another command as their arguments; what they run counts as a
-// command of its own.
-var runners = map[string]bool{
-	"sudo": true, "doas": true, "env": true, "nice": true, "nohup": true, "timeout": true, "time": true,
-	"xargs": true, "exec": true, "command": true, "builtin": true, "busybox": true, "stdbuf": true, "setsid": true,
-}
-
-// shells run the text behind their -c.
-var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true}
 
 // maxShellDepth bounds programs inside of programs inside of …
 const maxShellDepth = 8
@@ -50,19 +44,48 @@ func commandsWithin(program string, depth int) ([]shellCommand, error) {
 	}
 	var found []shellCommand
 	syntax.Walk(file, func(n syntax.Node) bool {
-		stmt, ok := n.(*syntax.Stmt)
-		if !ok {
-			return true
-		}
-		writes := redirects(stmt)
-		if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			found = append(found, simpleCommands(call, writes, depth)...)
-		} else if writes {
-			found = append(found, shellCommand{writes: true})
+		if stmt, ok := n.(*syntax.Stmt); ok {
+			found = append(found, statement(stmt, depth)...)
 		}
 		return true
 	})
 	return found, nil
+}
+
+// statement is what a statement runs by itself; statements inside of it are
+// walked to.
+func statement(stmt *syntax.Stmt, depth int) []shellCommand {
+	writes := redirects(stmt)
+	switch c := stmt.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) > 0 {
+			return newCommandLine(c.Args).commands(writes || len(c.Assigns) > 0, depth)
+		}
+		// PATH=/tmp/x; git log: it is not git that runs.
+		return []shellCommand{{text: assignments(c.Assigns), writes: true}}
+	case *syntax.DeclClause:
+		return []shellCommand{{text: strings.TrimSpace(c.Variant.Value + " " + assignments(c.Args)), writes: true}}
+	}
+	if writes {
+		return []shellCommand{{writes: true}}
+	}
+	return nil
+}
+
+func assignments(list []*syntax.Assign) string {
+	var words []string
+	for _, a := range list {
+		value, _ := wordText(a.Value)
+		switch {
+		case a.Name == nil:
+			words = append(words, value)
+		case a.Naked:
+			words = append(words, a.Name.Value)
+		default:
+			words = append(words, a.Name.Value+"="+value)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // redirects reports whether a statement writes a file by itself.
@@ -78,26 +101,54 @@ func redirects(s *syntax.Stmt) bool {
 	return false
 }
 
-// simpleCommands is a call, and what it runs if it is there to run others.
-func simpleCommands(call *syntax.CallExpr, writes bool, depth int) []shellCommand {
-	words := make([]string, len(call.Args))
-	literal := make([]bool, len(call.Args))
-	for i, w := range call.Args {
-		words[i], literal[i] = wordText(w)
+// commandLine is the words of a simple command after brace expansion, and
+// which of them are known before it runs.
+type commandLine struct {
+	words   []string
+	literal []bool
+}
+
+func newCommandLine(args []*syntax.Word) commandLine {
+	var l commandLine
+	for _, w := range args {
+		for _, w := range braces(w) { // {sudo,id} is two words
+			text, literal := wordText(w)
+			l.words, l.literal = append(l.words, text), append(l.literal, literal)
+		}
 	}
+	return l
+}
+
+// maxGuesses bounds the words behind a runner that are looked at as commands.
+const maxGuesses = 256
+
+// commands is the simple command, and what it runs if it is there to run
+// others.
+func (l commandLine) commands(writes bool, depth int) []shellCommand {
 	var found []shellCommand
-	for i := 0; i < len(words); {
-		c := shellCommand{text: strings.Join(words[i:], " "), opaque: !literal[i], writes: writes || len(call.Assigns) > 0}
-		at := inner(words, i)
-		if at < len(words) && embedded(words, i) {
-			text := strings.Join(words[at:], " ")
-			commands, err := commandsWithin(text, depth+1)
-			c.opaque = c.opaque || err != nil || slices.Contains(literal[at:], false)
+	guessed := false
+	for i := 0; i < len(l.words); {
+		c := shellCommand{text: strings.Join(l.words[i:], " "), writes: writes}
+		c.opaque = !l.literal[i] || strings.ContainsAny(l.words[i], "*?[") || opaqueCommand(l, i)
+		at := inner(l.words, i)
+		if program, ok := l.program(i); ok {
+			commands, err := commandsWithin(program, depth+1)
+			c.opaque = c.opaque || err != nil || strings.Contains(program, unknown)
 			found = append(found, commands...)
-			at = len(words)
+			at = len(l.words)
+		} else if isRunner(l.words[i]) && !guessed {
+			guessed = true
+			found = append(found, l.guesses(i, depth)...)
+			c.opaque = c.opaque || len(l.words)-i > maxGuesses
+		}
+		if path.Base(l.words[i]) == "xargs" || i > 0 && path.Base(l.words[0]) == "xargs" {
+			c.text += " " + unknown // its input becomes arguments
 		}
 		found = append(found, c)
-		if !literal[i] {
+		for _, command := range l.executed(i) {
+			found = append(found, command.commands(writes, depth)...)
+		}
+		if !l.literal[i] {
 			break
 		}
 		i = at
@@ -105,55 +156,32 @@ func simpleCommands(call *syntax.CallExpr, writes bool, depth int) []shellComman
 	return found
 }
 
-// embedded reports whether the command at i takes the text of a program.
-func embedded(words []string, i int) bool {
-	name := path.Base(words[i])
-	return name == "eval" || shells[name]
-}
-
-// inner is where what the command at i runs begins: another command, or the
-// text of a program; len(words) if it runs nothing.
-func inner(words []string, i int) int {
-	name, rest := path.Base(words[i]), words[i+1:]
-	index := func(options ...string) int {
-		n := slices.IndexFunc(rest, func(w string) bool { return slices.Contains(options, w) })
-		if n < 0 {
-			return len(words)
+// guesses are what the runner at i may run: which of its words is an option's
+// value, and which the command, is known to the runner alone.
+func (l commandLine) guesses(i, depth int) []shellCommand {
+	var found []shellCommand
+	for k := i + 1; k < min(len(l.words), i+maxGuesses); k++ {
+		if !l.literal[k] {
+			continue
 		}
-		return i + n + 2
-	}
-	switch {
-	case name == "eval":
-		return i + 1
-	case shells[name]:
-		return index("-c", "-ec", "-lc", "-xc", "-euc")
-	case name == "find":
-		return index("-exec", "-execdir", "-ok", "-okdir")
-	case runners[name]:
-		return skipOptions(words, i+1)
-	}
-	return len(words)
-}
-
-// skipOptions finds the command behind a runner's own options, assignments and
-// numbers (of timeout and nice).
-func skipOptions(words []string, i int) int {
-	for i < len(words) {
-		w := words[i]
-		number := strings.Trim(w, "0123456789.smhd") == ""
-		if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") && !number {
-			break
+		found = append(found, shellCommand{text: strings.Join(l.words[k:], " "), guess: true})
+		if program, ok := l.program(k); ok {
+			commands, err := commandsWithin(program, depth+1)
+			found = append(found, shellCommand{opaque: err != nil || strings.Contains(program, unknown), guess: true})
+			for _, c := range commands {
+				c.guess = true
+				found = append(found, c)
+			}
 		}
-		i++
 	}
-	return i
+	return found
 }
 
 // wordText is a word without its quotes. literal is false if a part of it is
 // only known when it runs.
 func wordText(w *syntax.Word) (text string, literal bool) {
 	if w == nil {
-		return "", false
+		return "", true
 	}
 	var b strings.Builder
 	literal = partsText(&b, w.Parts)
@@ -167,13 +195,17 @@ func partsText(b *strings.Builder, parts []syntax.WordPart) (literal bool) {
 		case *syntax.Lit:
 			b.WriteString(unescaped(p.Value))
 		case *syntax.SglQuoted:
+			if p.Dollar && strings.Contains(p.Value, `\`) { // $'\163udo'
+				literal = false
+				b.WriteString(unknown)
+				continue
+			}
 			b.WriteString(p.Value)
-			literal = literal && !p.Dollar
 		case *syntax.DblQuoted:
 			literal = partsText(b, p.Parts) && literal
 		default:
 			literal = false
-			b.WriteString("$")
+			b.WriteString(unknown)
 		}
 	}
 	return literal
@@ -195,4 +227,45 @@ func unescaped(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// maxBraces bounds what a word with braces may become.
+const maxBraces = 256
+
+// braces expands {a,b} as the shell does, before everything else. Sequences
+// stay as they are: {1..9} names no command.
+func braces(w *syntax.Word) []*syntax.Word {
+	split := &syntax.Word{Parts: slices.Clone(w.Parts)}
+	if !syntax.SplitBraces(split) {
+		return []*syntax.Word{w}
+	}
+	words := expandBraces(split.Parts)
+	if len(words) == 0 || len(words) > maxBraces {
+		return []*syntax.Word{w}
+	}
+	return words
+}
+
+func expandBraces(parts []syntax.WordPart) []*syntax.Word {
+	all := []*syntax.Word{{}}
+	for _, part := range parts {
+		variants := []*syntax.Word{{Parts: []syntax.WordPart{part}}}
+		if b, ok := part.(*syntax.BraceExp); ok && !b.Sequence {
+			variants = nil
+			for _, elem := range b.Elems {
+				variants = append(variants, expandBraces(elem.Parts)...)
+			}
+		}
+		if len(all)*len(variants) > maxBraces {
+			return nil
+		}
+		var next []*syntax.Word
+		for _, head := range all {
+			for _, tail := range variants {
+				next = append(next, &syntax.Word{Parts: slices.Concat(head.Parts, tail.Parts)})
+			}
+		}
+		all = next
+	}
+	return all
 }
