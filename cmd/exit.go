@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/turnlog/turnlog/replay/report"
 )
 
 // Exit codes. They are the same whatever the output format.
@@ -28,6 +30,7 @@ func exitCode(ctx context.Context, err error) int {
 		end   outcome
 		usage *usageError
 		sig   signalError
+		coded interface{ ExitCode() int } // a cause that ended a batch
 	)
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
@@ -38,6 +41,8 @@ func exitCode(ctx context.Context, err error) int {
 		return int(end)
 	case errors.As(err, &usage):
 		return exitUsage
+	case errors.As(err, &coded):
+		return coded.ExitCode()
 	default:
 		return exitError
 	}
@@ -89,15 +94,20 @@ func complain(w io.Writer, err error) {
 		return
 	}
 	for line := range strings.Lines(strings.TrimSpace(err.Error())) {
-		fmt.Fprintf(w, "turnlog: error: %s\n", strings.TrimRight(line, "\n"))
+		// File names and flags are in it as they came: a checkout must not
+		// speak to the terminal.
+		fmt.Fprintf(w, "turnlog: error: %s\n", printable(strings.TrimRight(line, "\r\n")))
 	}
 	var usage *usageError
 	if errors.As(err, &usage) {
 		for _, h := range usage.hints {
-			fmt.Fprintf(w, "turnlog: hint: %s\n", h)
+			fmt.Fprintf(w, "turnlog: hint: %s\n", printable(h))
 		}
 	}
 }
+
+// printable is text that others wrote, as it may go to a terminal.
+func printable(s string) string { return report.Printable(s) }
 
 // codeText says what an exit code means to the caller of one command.
 type codeText struct {

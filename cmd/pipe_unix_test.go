@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/turnlog/turnlog/cmd"
 )
 
 func namedPipe(t *testing.T) string {
@@ -57,10 +55,4 @@ func TestNamedPipeWithoutWriter(t *testing.T) {
 			t.Errorf("%s: exit %d, stderr %q", args[0], code, errs)
 		}
 	}
-}
-
-func runQuietly(ctx context.Context, args []string) (out, errs string, code int) {
-	var o, e strings.Builder
-	code = cmd.Main(ctx, args, cmd.Streams{In: strings.NewReader(""), Out: &o, Err: &e})
-	return o.String(), e.String(), code
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/render"
-	"github.com/turnlog/turnlog/loop/batch/report"
-	"github.com/turnlog/turnlog/loop/journal"
+		"github.com/turnlog/turnlog/loop/journal"
+	"github.com/turnlog/turnlog/replay/report"
 )
 
 type runOptions struct {
@@ -93,7 +93,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.Folder, "out", "", "output `folder` (default runs/<UTC time>)")
 	enumFlag(c, &o.Format, "format", "ndjson", "how stdout shows what happens", render.Formats())
 	enumFlag(c, &o.Progress, "progress", progressAuto, "show progress on stderr", progressModes())
-	f.StringArrayVar(&o.Reports, "report", nil, "report the tasks to CI, `KIND[=PATH]`: "+strings.Join(report.Kinds(), " or ")+"; may be repeated")
+	f.StringArrayVar(&o.Reports, "report", nil, "report the tasks to CI, `KIND[=PATH]`: "+strings.Join(reportKinds(), " or ")+"; may be repeated")
 	f.StringVar(&o.Control, "control", "", "obey commands from `-`, standard input: steer, follow_up and abort as NDJSON")
 	enumFlag(c, &o.Sync, "sync", string(journal.SyncTurn), "flush transcripts to disk after each of these", journal.Syncs())
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "no notes on stderr")
@@ -138,7 +138,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if errors.As(err, &plan) {
 		return usagef("%w", plan.Err)
 	}
-	err = cmp.Or(err, o.writeReports(reports, &opts, &sum))
+	err = errors.Join(err, o.writeReports(reports, &opts, &sum))
 	if err == nil && o.Answer != "" {
 		err = o.writeAnswer(opts, sum)
 	}
@@ -180,7 +180,7 @@ func (o *runOptions) note(opts batch.Options, sum batch.Summary) {
 			continue
 		}
 		if shown++; shown <= most {
-			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, cmp.Or(r.Reason, "no reason given"))
+			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, printable(cmp.Or(r.Reason, "no reason given")))
 		}
 	}
 	if shown > most {

@@ -69,7 +69,13 @@ func openInput(ctx context.Context, name string) (f *os.File, r io.Reader, at io
 	}()
 	select {
 	case o := <-done:
-		return o.f, &interruptible{ctx: ctx, r: o.f}, nil, o.err
+		if o.err != nil {
+			return nil, nil, nil, o.err
+		}
+		if _, err := o.f.Seek(0, io.SeekCurrent); err == nil {
+			at = o.f // a device, not a pipe
+		}
+		return o.f, &interruptible{ctx: ctx, r: o.f}, at, nil
 	case <-ctx.Done():
 		return nil, nil, nil, context.Cause(ctx)
 	}
