@@ -13,8 +13,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/render"
-		"github.com/turnlog/turnlog/loop/journal"
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/loop/journal"
 )
 
 type runOptions struct {
@@ -180,7 +179,7 @@ func (o *runOptions) note(opts batch.Options, sum batch.Summary) {
 			continue
 		}
 		if shown++; shown <= most {
-			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, printable(cmp.Or(r.Reason, "no reason given")))
+			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, printable(cmp.Or(opts.Mask.Text(r.Reason), "no reason given")))
 		}
 	}
 	if shown > most {

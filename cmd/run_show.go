@@ -76,6 +76,8 @@ type reportTo struct {
 	path string // "" is where the kind usually goes
 }
 
+func reportKinds() []string { return report.Kinds() }
+
 // parseReports reads KIND[=PATH]. What cannot be written is said now, not when
 // hours of work are done.
 func parseReports(flags []string) ([]reportTo, error) {
