@@ -160,6 +160,9 @@ func (a *attempt) equip(ctx context.Context) error {
 	a.conversation = policy.NewConversation(t.Steering, t.FollowUps)
 	a.checks = policy.NewChecks(t.Finish.Checks, a.program, &a.stop)
 	a.limiter = policy.NewLimiter(a.limits(), a.account(), &a.stop, a.b.ledger)
+	if a.b.ledger != nil {
+		a.b.ledger.Charge(a.limiter.Used()) // by earlier processes
+	}
 	a.seams = a.policies()
 	return nil
 }
