@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"iter"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -53,7 +55,8 @@ const (
 
 // NewLean returns a state that keeps digests of messages instead of the
 // messages themselves, so that it folds files of any size: everything works
-// but Context, Messages and Request.
+// but Context, Messages and Request. It holds on to no message of the user, the
+// model or a tool, so the reader may lend it these (see transcript.Options).
 func NewLean() *State { return &State{lean: true} }
 
 // Apply folds one entry, which must be the child of the last one applied. The
@@ -63,8 +66,9 @@ func (s *State) Apply(e *transcript.Entry) {
 		s.header = e.Header
 		return
 	}
-	s.leaf = cmp.Or(e.ID, s.leaf)
-	n := node{id: e.ID, line: e.Line}
+	id := s.own(e.ID)
+	s.leaf = cmp.Or(id, s.leaf)
+	n := node{id: id, line: e.Line}
 	switch {
 	case e.Message != nil:
 		n.kind, n.msg = messageNode, e.Message
@@ -106,7 +110,9 @@ func (s *State) push(n node) {
 func (s *State) count(m *transcript.Message) {
 	switch m.Role {
 	case transcript.Assistant:
-		s.model = ModelRef{Provider: m.Provider, ID: m.Model}
+		if m.Provider != s.model.Provider || m.Model != s.model.ID {
+			s.model = ModelRef{Provider: s.own(m.Provider), ID: s.own(m.Model)}
+		}
 		addUsage(&s.usage, m.Usage)
 		if !s.asked {
 			s.turn++
@@ -115,12 +121,28 @@ func (s *State) count(m *transcript.Message) {
 		if !m.Failed() {
 			s.open = s.open[:len(s.open):len(s.open)]
 			for _, c := range m.Calls() {
-				s.open = append(s.open, *c)
+				s.open = append(s.open, s.ownCall(*c))
 			}
 		}
 	case transcript.ToolResult:
 		s.answer(m.ToolCallID)
 	}
+}
+
+// own makes text that a lean state keeps independent of the line it stands in.
+func (s *State) own(text string) string {
+	if !s.lean {
+		return text
+	}
+	return strings.Clone(text)
+}
+
+func (s *State) ownCall(c transcript.Call) transcript.Call {
+	c.ID, c.Name, c.ArgumentsError = s.own(c.ID), s.own(c.Name), s.own(c.ArgumentsError)
+	if s.lean {
+		c.Arguments = bytes.Clone(c.Arguments)
+	}
+	return c
 }
 
 // answer closes the latest open call with that id. Ids may repeat in files of

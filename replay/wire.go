@@ -1,6 +1,10 @@
 package replay
 
-import "github.com/turnlog/turnlog/replay/transcript"
+import (
+	"strings"
+
+	"github.com/turnlog/turnlog/replay/transcript"
+)
 
 // unit is what pairing and digest need to know of a message.
 type unit struct {
@@ -28,6 +32,14 @@ func unitOf(m *transcript.Message) unit {
 	return u
 }
 
+// own makes the unit independent of the line that the message stands in.
+func (u *unit) own() {
+	u.result = strings.Clone(u.result)
+	for i, c := range u.calls {
+		u.calls[i] = callRef{strings.Clone(c.id), strings.Clone(c.name)}
+	}
+}
+
 // lost is u after an edit whose outcome cannot be known any more.
 func (u unit) lost() unit {
 	u.known = false
@@ -44,6 +56,7 @@ func (n *node) slim() {
 	n.unit = unit{hidden: true}
 	if keep {
 		n.unit = unitOf(&view)
+		n.unit.own()
 		n.unit.leaf, n.unit.known = leafOf(&view), true
 	}
 	if n.msg.Role != transcript.System {

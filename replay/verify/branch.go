@@ -2,6 +2,7 @@ package verify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -122,9 +123,8 @@ func (e *engine) pathOf(chain string) *Path {
 }
 
 func (e *engine) dangling(en *transcript.Entry, parentID uint64) {
-	d := Dangling{Place: e.pass.place(), Parent: en.ParentID, id: parentID, first: e.table.n == 0}
+	d := Dangling{Place: e.pass.place(), Parent: strings.Clone(en.ParentID), id: parentID, first: e.table.n == 0}
 	d.index = e.table.n
-	d.own()
 	e.file.Dangling = append(e.file.Dangling, d)
 }
 

@@ -144,7 +144,7 @@ func (e *engine) run(ctx context.Context) (result Result, err error) {
 			result.Findings = e.found.sorted(&e.file, e.snippet)
 		}
 	}()
-	lines := transcript.Lines(e.src.Reader, transcript.Options{MaxLine: e.options.MaxLine, Workers: e.options.Workers})
+	lines := transcript.Lines(e.src.Reader, transcript.Options{MaxLine: e.options.MaxLine, Workers: e.options.Workers, Lend: e.options.memory != ownLines, Scribble: e.options.memory == scribbleLines})
 	for l, err := range lines {
 		if err != nil {
 			return result, fmt.Errorf("read %s: %w", e.src.Name, err)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -163,7 +164,7 @@ func (e *engine) answeredSomething() bool {
 func (e *engine) call(t *Turn, block *transcript.Call) {
 	p := e.path
 	c := Call{
-		Place: t.Place, Turn: t, ID: block.ID, Name: block.Name, Key: hashCall(e.table.seed, block),
+		Place: t.Place, Turn: t, ID: strings.Clone(block.ID), Name: strings.Clone(block.Name), Key: hashCall(e.table.seed, block),
 		Arguments: block.Arguments, ArgumentsError: block.ArgumentsError, Open: true,
 	}
 	if block.Column > 0 {
@@ -307,7 +308,6 @@ func (e *engine) closeExchange() {
 			continue
 		}
 		c.Open = false
-		c.own()
 		p.late = append(p.late, *c)
 	}
 	p.calls, p.open = p.calls[:0], false

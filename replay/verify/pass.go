@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -124,7 +125,7 @@ func (p *Pass) place() Place {
 	at := Place{Column: 1, index: p.index}
 	switch {
 	case p.entry != nil:
-		at.Line, at.Entry = p.entry.Line, p.entry.ID
+		at.Line, at.Entry = p.entry.Line, strings.Clone(p.entry.ID) // places outlive lines
 		if at.Entry == "" {
 			at.anchor = anchor(p.entry.Raw)
 		}

@@ -27,9 +27,6 @@ func (at *Place) Finding(format string, args ...any) Finding {
 	}
 }
 
-// own makes the place independent of the line it was read from.
-func (at *Place) own() { at.Entry = strings.Clone(at.Entry) }
-
 // Turn is an assistant message of a path. It does not change once its entry was
 // looked at, and holds on to no line.
 type Turn struct {
@@ -103,20 +100,13 @@ type suspicion struct {
 	keep    func(*File, *Finding) bool
 }
 
-// own makes the call independent of the line it was read from.
-func (c *Call) own() {
-	c.Place.own()
-	c.ID, c.Name = strings.Clone(c.ID), strings.Clone(c.Name)
-	c.forget()
-}
-
 // forget drops what is only there while the call is looked at.
 func (c *Call) forget() {
 	c.Tool, c.Arguments, c.ArgumentsError = transcript.Tool{}, nil, ""
 }
 
+// own makes the turn independent of the line it was read from.
 func (t *Turn) own() {
-	t.Place.own()
 	t.StopReason, t.Provider, t.Model = strings.Clone(t.StopReason), strings.Clone(t.Provider), strings.Clone(t.Model)
 }
 
@@ -160,7 +150,6 @@ func (p *Path) clone() *Path {
 	c := *p
 	c.calls, c.late = slices.Clone(p.calls), slices.Clone(p.late)
 	for i := range c.calls {
-		c.calls[i].own()
 		c.calls[i].suspicions = slices.Clip(c.calls[i].suspicions)
 	}
 	if p.fold != nil {

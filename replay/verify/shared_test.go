@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/turnlog/turnlog/replay/verify"
 	"github.com/turnlog/turnlog/replay/verify/rule"
@@ -31,11 +35,24 @@ func shared(t testing.TB, path ...string) string {
 }
 
 // check runs all rules over bytes.
+// check runs all rules, on lines that own their memory, and once more on lines
+// that are spoiled when they may not be used any more: nothing must have kept
+// one.
 func check(t testing.TB, name string, b []byte, o verify.Options) verify.Result {
 	t.Helper()
-	result, err := verify.Run(t.Context(), memory(name, b), rules(), o)
+	result, err := verify.Run(t.Context(), memory(name, b), rules(), o.Owning())
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
+	}
+	if o.Base != nil {
+		return result // which is read up
+	}
+	lent, err := verify.Run(t.Context(), memory(name, b), rules(), o.Scribbling())
+	if err != nil {
+		t.Fatalf("%s, lines on loan: %v", name, err)
+	}
+	if !reflect.DeepEqual(result, lent) {
+		t.Fatalf("%s, lines on loan, -want +got:\n%s", name, cmp.Diff(result, lent, cmpopts.IgnoreUnexported(verify.Finding{})))
 	}
 	return result
 }

@@ -86,7 +86,18 @@ type Options struct {
 
 	MaxLine int // see transcript.Options
 	Workers int // see transcript.Options
+
+	memory lineMemory
 }
+
+// lineMemory is where lines are read into. Tests show that nothing keeps them.
+type lineMemory uint8
+
+const (
+	lendLines     lineMemory = iota // memory that is used again
+	ownLines                        // memory of their own
+	scribbleLines                   // memory that is spoiled as soon as it may be used again
+)
 
 // Result is what a run found.
 type Result struct {

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -27,7 +28,7 @@ func orphanResult() verify.Rule {
 			if a.Kind != verify.Orphan || p.Path.Severed() || p.File.Slice {
 				return
 			}
-			id := a.Message.ToolCallID
+			id := strings.Clone(a.Message.ToolCallID)
 			f := a.Finding("no call on this path has the id %s", quote(id))
 			f.Subject = id
 			if a.CallAt > 0 {

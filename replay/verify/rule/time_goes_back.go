@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -44,7 +45,7 @@ func timeGoesBack() verify.Rule {
 					f.Related = []verify.Related{{Line: last.line, Message: "the entry before"}}
 					p.Report(f)
 				}
-				last.time, last.line = e.Timestamp, e.Line
+				last.time, last.line = strings.Clone(e.Timestamp), e.Line
 			}}
 		},
 	}

@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -81,7 +82,7 @@ func readEvent(p *verify.Pass, tasks map[string]*balance, e *transcript.Entry) {
 		b = new(balance)
 		tasks[event.Task] = b
 	}
-	here := start{what: e.Type, id: event.ToolCallID, at: p.Place()}
+	here := start{what: strings.Clone(e.Type), id: event.ToolCallID, at: p.Place()}
 	switch e.Type {
 	case foreign.EventAgentStart:
 		open(p, &b.agent, here)
