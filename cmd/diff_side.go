@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/report"
@@ -71,7 +72,10 @@ func readSide(ctx context.Context, s Streams, name string, o diff.Options) (*sid
 	if !format.Seals {
 		at = nil // entries are made of its records, in memory only
 	}
-	lines := transcript.Lines(in, transcript.Options{Workers: runtime.GOMAXPROCS(0) / 2})
+	lines := transcript.Lines(in, transcript.Options{
+		Workers: runtime.GOMAXPROCS(0) / 2,
+		Lend:    at != nil && o.At == (replay.Cut{}), // nothing is kept of them
+	})
 	out.history, err = diff.Read(ctx, diff.Source{Name: name, Lines: entries(lines, format), At: at}, o)
 	return out, err
 }

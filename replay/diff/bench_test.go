@@ -57,7 +57,7 @@ func BenchmarkCompare(b *testing.B) {
 		b.SetBytes(2 * int64(len(base)))
 		for b.Loop() {
 			for range 2 {
-				for _, err := range transcript.Lines(bytes.NewReader(base), transcript.Options{}) {
+				for _, err := range transcript.Lines(bytes.NewReader(base), transcript.Options{Lend: true}) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -73,10 +73,21 @@ func BenchmarkCompare(b *testing.B) {
 			o := ignoring()
 			o.Values = 10
 			for b.Loop() {
-				if r, err := diff.Compare(b.Context(), read(b, "a", base, o), read(b, "b", other, o), o); err != nil || r.Equal() {
+				if r, err := diff.Compare(b.Context(), lent(b, base, o), lent(b, other, o), o); err != nil || r.Equal() {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
+}
+
+// lent reads bytes as the command reads a file.
+func lent(b *testing.B, content []byte, o diff.Options) *diff.History {
+	b.Helper()
+	lines := transcript.Lines(bytes.NewReader(content), transcript.Options{Lend: true})
+	h, err := diff.Read(b.Context(), diff.Source{Name: "x", Lines: lines, At: bytes.NewReader(content)}, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h
 }

@@ -15,7 +15,10 @@ import (
 
 // Source is a transcript to compare.
 type Source struct {
-	Name  string // in reports
+	Name string // in reports
+
+	// Lines may be lent (transcript.Options.Lend) where no entries are kept:
+	// with At, and without a cut.
 	Lines iter.Seq2[transcript.Line, error]
 
 	// At reads the same bytes again. With it only digests are kept and what
@@ -122,7 +125,7 @@ func (in *intake) line(l *transcript.Line) {
 }
 
 // slim drops from an entry what the fold of tools, prompt and model does not
-// need. Nothing that stays may share memory with the line.
+// need. Nothing that stays may share memory with the line, which may be lent.
 func slim(e *transcript.Entry, rec *record) {
 	for i, id := range rec.callIDs {
 		rec.callIDs[i] = strings.Clone(id)
@@ -131,14 +134,19 @@ func slim(e *transcript.Entry, rec *record) {
 	e.ID, e.ParentID, e.Timestamp = strings.Clone(e.ID), strings.Clone(e.ParentID), ""
 	switch m := e.Message; {
 	case m == nil && !folds(e):
-		*e = transcript.Entry{Type: rec.kind, ID: e.ID, ParentID: e.ParentID, Line: e.Line}
+		*e = transcript.Entry{Type: strings.Clone(e.Type), ID: e.ID, ParentID: e.ParentID, Line: e.Line}
 	case m == nil || m.Role == transcript.System:
 		return // few, and the fold needs them whole
 	case m.Role == transcript.Assistant:
 		s := &transcript.Message{
 			Role: m.Role, API: strings.Clone(m.API), Provider: strings.Clone(m.Provider), Model: strings.Clone(m.Model),
 			ResponseModel: strings.Clone(m.ResponseModel), ThinkingLevel: strings.Clone(m.ThinkingLevel),
-			StopReason: strings.Clone(m.StopReason), Usage: m.Usage,
+			StopReason: strings.Clone(m.StopReason),
+		}
+		if m.Usage != nil {
+			u := *m.Usage
+			u.Extra, u.Cost.Extra = nil, nil
+			s.Usage = &u
 		}
 		for _, c := range m.Calls() {
 			s.Content = append(s.Content, transcript.Block{Type: transcript.BlockToolCall, Call: &transcript.Call{

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -19,7 +20,9 @@ func ignoring() diff.Options { return diff.Options{Ignore: diff.Volatile()} }
 func read(tb testing.TB, name string, content []byte, o diff.Options) *diff.History {
 	tb.Helper()
 	at := bytes.NewReader(content)
-	h, err := diff.Read(context.Background(), diff.Source{Name: name, Lines: transcript.Lines(bytes.NewReader(content), transcript.Options{}), At: at}, o)
+	lent := o.At == (replay.Cut{})
+	lines := transcript.Lines(bytes.NewReader(content), transcript.Options{Lend: lent, Scribble: lent})
+	h, err := diff.Read(context.Background(), diff.Source{Name: name, Lines: lines, At: at}, o)
 	if err != nil {
 		tb.Fatalf("read %s: %v", name, err)
 	}
