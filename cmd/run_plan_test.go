@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/turnlog/turnlog/cmd"
 )
 
@@ -134,4 +136,29 @@ func listing(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// Labels are free text for those who read reports; they are wherever a task is
+// listed.
+func TestLabels(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "t.yaml"), toolRun{tools: worker("work"), more: "description: About labels.\nlabels: { tier: nightly, team: docs & co }\n"}.yaml())
+	junit := filepath.Join(dir, "junit.xml")
+	r := runIn(t, dir, "--report", "junit="+junit)
+	want := map[string]any{"team": "docs & co", "tier": "nightly"}
+	start := r.all("task_start")[0]
+	results, err := os.ReadFile(filepath.Join(dir, "out", "results.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, start["labels"]); d != "" || start["description"] != "About labels." {
+		t.Errorf("task_start %v", start)
+	}
+	if d := cmp.Diff(want, r.end["labels"]); d != "" || !strings.Contains(string(results), `"labels":{"team":"docs & co","tier":"nightly"}`) {
+		t.Errorf("task_end %v, results %s", r.end, results)
+	}
+	raw, err := os.ReadFile(junit)
+	if err != nil || !strings.Contains(string(raw), `<property name="team" value="docs &amp; co"></property>`) {
+		t.Errorf("%v: %s", err, raw)
+	}
 }

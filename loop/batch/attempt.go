@@ -145,6 +145,9 @@ type startedBody struct {
 	Attempt    int             `json:"attempt"`
 	Resumed    bool            `json:"resumed,omitempty"`
 	Session    json.RawMessage `json:"session"` // the transcript's first line
+
+	Description string            `json:"description,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
 }
 
 // play opens the transcript and plays the prompts, one run each.
@@ -163,6 +166,7 @@ func (a *attempt) play(ctx context.Context) error {
 	if err := a.stream.own(kind, startedBody{
 		Transcript: a.path, File: a.task.File, TaskDigest: a.task.Digest(), Attempt: a.n,
 		Resumed: a.past != nil, Session: transcript.AppendEntry(nil, a.header),
+		Description: a.task.Description, Labels: a.task.Labels,
 	}); err != nil {
 		return err
 	}
@@ -314,7 +318,7 @@ func (a *attempt) result(ctx context.Context) Result {
 		ID: a.task.ID, Status: status, Reason: reason, ExitCode: status.ExitCode(), Attempt: a.n,
 		Turns: a.history.Turn(), Usage: usageOf(a.history.Usage()), CostUSD: a.cost(),
 		DurationMs: max(a.b.o.Now().Sub(a.began).Milliseconds(), 0),
-		TaskDigest: a.task.Digest(), File: a.task.File,
+		TaskDigest: a.task.Digest(), File: a.task.File, Labels: a.task.Labels,
 	}
 	res.Assertions, res.Answer = a.assertions, a.last
 	if a.output != nil && a.output.Answer() != nil {

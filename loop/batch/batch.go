@@ -271,7 +271,7 @@ func (b *batch) attempts(ctx context.Context, abort context.CancelCauseFunc, p *
 
 // skip says that a task does not start any more, and why.
 func (b *batch) skip(ctx context.Context, p *plan) (Result, bool) {
-	res := Result{ID: p.task.ID, Status: policy.Skipped, File: p.task.File, TaskDigest: p.task.Digest()}
+	res := Result{ID: p.task.ID, Status: policy.Skipped, File: p.task.File, TaskDigest: p.task.Digest(), Labels: p.task.Labels}
 	b.mu.Lock()
 	failed := b.failed
 	b.mu.Unlock()

@@ -170,6 +170,8 @@ type Planned struct {
 	Transcript string   `json:"transcript"`
 	TaskDigest string   `json:"taskDigest"`
 	MaxCostUSD *float64 `json:"maxCostUsd"` // null: nothing bounds it
+
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // Plan checks everything that Run does before it starts, and says what it
@@ -186,7 +188,7 @@ func Plan(o Options) ([]Planned, error) {
 			ID: p.task.ID, File: p.task.File, Action: p.action(),
 			Provider: p.task.Model.Provider, Model: modelName(&p.task.Model),
 			Transcript: transcriptPath(b.o.Out, p.task.ID, p.attempt),
-			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(p),
+			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(p), Labels: p.task.Labels,
 		})
 	}
 	return planned, nil

@@ -37,6 +37,8 @@ type Result struct {
 	TaskDigest string        `json:"taskDigest,omitempty"` // of the resolved task
 	File       string        `json:"file,omitempty"`       // the task file
 
+	Labels map[string]string `json:"labels,omitempty"` // of the task file; encoded in order of their names
+
 	Assertions []Assertion `json:"assertions,omitempty"`
 
 	Answer string `json:"-"` // the required answer, or the text of the last one
@@ -160,13 +162,18 @@ func (r *results) append(v any) error {
 func (r *results) close() error { return r.file.Close() }
 
 // ResultsID is the id of the batch whose results a folder has, "" if there are
-// none: a batch that is resumed is the same batch.
-func ResultsID(dir string) (string, error) {
+// none: a batch that is resumed is the same batch. Of several, that of the
+// shard itself counts.
+func ResultsID(dir string, s Shard) (string, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "results*.ndjson"))
 	if err != nil {
 		return "", fmt.Errorf("list results: %w", err)
 	}
 	slices.Sort(names)
+	own := filepath.Join(dir, resultsName(s))
+	if i := slices.Index(names, own); i > 0 {
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, own)
+	}
 	for _, name := range names {
 		f, err := os.Open(name)
 		if err != nil {

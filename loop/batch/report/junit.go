@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
@@ -25,6 +27,12 @@ func writeJUnit(w io.Writer, sum *batch.Summary, o *Options) error {
 func suite(r *batch.Result, o *Options) junit.Suite {
 	id, file := o.text(r.ID), o.text(r.File)
 	s := junit.Suite{Name: id, File: file, Time: junit.Seconds(r.DurationMs)}
+	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
+		if s.Properties == nil {
+			s.Properties = new(junit.Properties)
+		}
+		s.Properties.List = append(s.Properties.List, junit.Property{Name: o.text(name), Value: o.text(r.Labels[name])})
+	}
 	s.Cases = append(s.Cases, runCase(r, o))
 	for i := range r.Assertions {
 		a := &r.Assertions[i]

@@ -23,7 +23,20 @@ type Suite struct {
 	Errors   int      `xml:"errors,attr"`
 	Skipped  int      `xml:"skipped,attr"`
 	Time     string   `xml:"time,attr,omitempty"` // in seconds, see [Seconds]
-	Cases    []Case   `xml:"testcase"`
+
+	Properties *Properties `xml:"properties"`
+	Cases      []Case      `xml:"testcase"`
+}
+
+// Properties are further names and values of a suite.
+type Properties struct {
+	List []Property `xml:"property"`
+}
+
+// Property is one of them.
+type Property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 // Case is one testcase. It passed if it has no Failure, Error or Skipped.
