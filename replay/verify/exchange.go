@@ -59,7 +59,7 @@ func (e *engine) assistant(m *transcript.Message) {
 	if m.ResponseID != "" {
 		t.response = e.table.fingerprint(m.ResponseID)
 	}
-	if t.response != 0 && len(m.Calls()) == 0 {
+	if len(m.Calls()) == 0 && (t.response != 0 || !t.Failed) {
 		t.copyKey = useKey(useCopy, mix(mix(t.content, t.response), uint64(t.time)))
 	}
 	e.compareTurn(t, m)
@@ -101,8 +101,13 @@ func (e *engine) compareTurn(t *Turn, m *transcript.Message) {
 	}
 	switch calls := m.Calls(); {
 	case t.copyKey != 0:
-		if i := e.uses.onPath(t.copyKey, p.tip); i != none {
+		i := e.uses.onPath(t.copyKey, p.tip)
+		switch {
+		case i == none:
+		case t.response != 0:
 			t.RepeatOf = int(e.table.row(i).line)
+		default:
+			t.Like = Place{Line: int(e.table.row(i).line), index: i}
 		}
 	case len(calls) > 0 && !t.Failed:
 		if t.RepeatOf = p.unansweredCopy(t); t.RepeatOf == 0 {

@@ -50,7 +50,7 @@ type Turn struct {
 	response uint64 // hash of the response id, 0 without one
 	content  uint64 // hash of the content
 	time     int64  // of the message, in milliseconds; 0 without one
-	copyKey  uint64 // of an answer without calls: key of all three, 0 without an id
+	copyKey  uint64 // of an answer without calls: key of all three, 0 for others
 }
 
 // Standing is how a called name stands to the declarations of the path.

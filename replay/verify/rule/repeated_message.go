@@ -14,7 +14,7 @@ func repeatedMessage() verify.Rule {
 		Why: "The calls of the first copy have no results and those of the second have used ids: Anthropic and OpenAI refuse the history " +
 			"(langchain-ai/deepagents#6321: clean-up after an interrupt saved the call again; claude-code#20640, #92089: a compaction appended the history again).",
 		Fix:   "Save a message in one place, and look whether it is there before saving it again.",
-		Quiet: "The parts of one answer on several lines, a user who says the same twice, the same call in two answered turns of a provider that numbers calls per turn.",
+		Quiet: "The parts of one answer on several lines, a user who says the same twice, the same call in answered turns of a provider that numbers calls per turn.",
 		Since: "0.1.0",
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"go"}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"x"}}],"stopReason":"toolUse"}}
@@ -36,6 +36,7 @@ func repeatedMessage() verify.Rule {
 // copiedRun follows a run of messages that an earlier run of the path equals.
 type copiedRun struct {
 	length int          // of the run so far, 0 if there is none
+	from   int          // line of its first message
 	like   verify.Place // the earlier message that the last one equals
 	first  verify.Place // the run's assistant message
 	copyOf int
@@ -54,7 +55,9 @@ func (r *copiedRun) next(p *verify.Pass, m *transcript.Message) {
 	}
 	if r.length > 0 {
 		earlier, at, ok := p.MessageAfter(r.like)
-		if !ok || earlier != p.HashMessage(m) {
+		if !ok || earlier != p.HashMessage(m) || at.Line >= r.from {
+			// Where the run runs into itself, something goes on and on: that is
+			// for repeated-call to judge, nothing was appended twice.
 			r.length = 0
 		} else {
 			r.length, r.like = r.length+1, at
@@ -75,10 +78,10 @@ func (r *copiedRun) next(p *verify.Pass, m *transcript.Message) {
 
 // start begins a run at an assistant message, or one before it.
 func (r *copiedRun) start(p *verify.Pass, t *verify.Turn) {
-	r.length, r.like, r.first, r.copyOf = 1, t.Like, t.Place, t.Like.Line
+	r.length, r.like, r.first, r.copyOf, r.from = 1, t.Like, t.Place, t.Like.Line, t.Line
 	there, _, ok := p.MessageBefore(t.Like)
-	if here, _, also := p.MessageBefore(p.Place()); ok && also && here == there {
-		r.length++
+	if here, at, also := p.MessageBefore(p.Place()); ok && also && here == there && at.Line > t.Like.Line {
+		r.length, r.from = r.length+1, at.Line
 	}
 }
 
