@@ -61,12 +61,22 @@ A task that was finished in the output folder is kept with --resume, one that
 was interrupted goes on where it stopped: nothing that changed anything runs
 twice. A task that changed since is a new attempt, <task id>.try2.jsonl.
 
+--control - reads commands from standard input while tasks run, one a line:
+{"type":"steer","message":"..."} is heard after the turn, follow_up when the
+agent would stop, {"type":"abort"} ends everything or one task. "task" says
+whom, "id" comes back in the response event that answers each command. Standard
+input is read for nothing else.
+
+--report junit writes junit.xml to the output folder, --report github writes
+annotations to stderr and a summary to $GITHUB_STEP_SUMMARY.
+
 SIGINT and SIGTERM end the tasks under way: their open calls get results, the
 transcripts their seals. A second signal ends the process at once. A batch has
 the exit code that its failed tasks share, else 1.`,
 		Example: `  turnlog run hello.yaml
   turnlog run tasks/ --out nightly --jobs 4
   turnlog run tasks/ --out nightly --resume
+  turnlog run tasks/ --format text --report junit=results.xml
   turnlog run release.yaml --var since=v1.2.0 --max-cost-usd 0.50`,
 		Annotations: map[string]string{"codes": codes(
 			codeText{exitOK, "every task ended ok"},

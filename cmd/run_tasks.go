@@ -47,7 +47,7 @@ func (o *runOptions) batch() (batch.Options, error) {
 	}
 	if o.Resume {
 		// The id is part of what tasks may be made of, and so of their digests.
-		id, err := batch.ResultsID(o.Folder)
+		id, err := batch.ResultsID(o.Folder, shard)
 		if err != nil {
 			return opts, err
 		}
