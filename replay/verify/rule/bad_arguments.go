@@ -19,7 +19,7 @@ func badArguments() verify.Rule {
 		Why: "Servers parse the arguments of the whole history: one broken call makes every later request fail with 400 or 500 " +
 			"(vllm-project/vllm#19419, sgl-project/sglang#28035, aws-samples/bedrock-access-gateway#258); omnigent-ai/omnigent#2587 ran the tool with {}. An error if the call ran, a warning otherwise.",
 		Fix:   "Store {} and the parse error beside it, and answer the call with an error result.",
-		Quiet: "Arguments that could not be parsed and were answered with an error, as pi stores them.",
+		Quiet: "Arguments that could not be parsed and were answered with an error, as pi stores them; one object written as a string, as OpenAI does.",
 		Since: "0.1.0",
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"read it"}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":["x"]}],"stopReason":"toolUse"}}
@@ -47,7 +47,7 @@ func badArguments() verify.Rule {
 // faultOfArguments says what the arguments are instead of one object, and how
 // bad it is as long as the call did not run.
 func faultOfArguments(c *verify.Call) (what string, otherwise verify.Severity) {
-	args := bytes.TrimSpace(c.Arguments)
+	args := objectOf(c.Arguments)
 	switch {
 	case len(args) == 0:
 		return "", ""
@@ -61,14 +61,27 @@ func faultOfArguments(c *verify.Call) (what string, otherwise verify.Severity) {
 	case args[0] != '"':
 		return "not an object but " + short(string(args)), verify.Warning
 	}
-	text := textOf(args)
+	text := strings.TrimSpace(textOf(args))
 	switch {
-	case strings.TrimSpace(text) == "":
+	case text == "":
 		return "an empty string", verify.Warning
 	case json.Valid([]byte(text)):
-		return "JSON inside a string", verify.Warning
+		return "a string of JSON that is no object", verify.Warning
 	}
 	return "a string that is not JSON", verify.Warning
+}
+
+// objectOf is the arguments, taken out of the string if they are one object
+// written as a string.
+func objectOf(args []byte) []byte {
+	args = bytes.TrimSpace(args)
+	if len(args) == 0 || args[0] != '"' {
+		return args
+	}
+	if text := bytes.TrimSpace([]byte(textOf(args))); json.Valid(text) && text[0] == '{' {
+		return text
+	}
+	return args
 }
 
 func textOf(token []byte) string {

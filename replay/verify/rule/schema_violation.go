@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -71,7 +70,7 @@ const maxSchemas = 512
 // violation says how the arguments of a call break the schema of its tool, ""
 // if they do not or it cannot be known.
 func (s schemas) violation(c *verify.Call) string {
-	args := bytes.TrimSpace(c.Arguments)
+	args := objectOf(c.Arguments)
 	if c.Standing != verify.Declared || c.Turn.Failed || c.ArgumentsError != "" || len(args) == 0 || args[0] != '{' {
 		return ""
 	}
