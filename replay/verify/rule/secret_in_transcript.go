@@ -119,7 +119,7 @@ func fieldAt(raw []byte, at int) string {
 				return key
 			}
 			if isKey {
-				key, isKey = string(raw[i+1:end-1]), false
+				key, isKey = textOf(raw[i:end]), false
 			}
 			i = end - 1
 		}

@@ -42,7 +42,7 @@ func unfinishedMessage() verify.Rule {
 // statesStopReason reports whether the message of a record has a stop reason
 // at all, be it empty or null.
 func statesStopReason(raw json.RawMessage) bool {
-	if !bytes.Contains(raw, []byte(`"stopReason"`)) {
+	if !bytes.Contains(raw, []byte("stopReason")) && !bytes.Contains(raw, []byte(`\u00`)) {
 		return false
 	}
 	var record struct {
