@@ -12,6 +12,7 @@ import (
 var (
 	ownKey    = "own-" + "9f8e7d6c5b4a39281706"
 	mcpHeader = "Bearer " + "tracker-0a1b2c3d4e5f"
+	oddHeader = "Basic a&b<c>'d\"e\\f/gü"
 	github    = "gh" + "p_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
 	extra     = "to" + "k_0123456789abcdef0123456789abcdef"
 )
@@ -94,20 +95,24 @@ func streamed(r *taskRun) string {
 // on stderr nor in a report.
 func TestSecretsInErrors(t *testing.T) {
 	t.Setenv("OWN_KEY", ownKey)
-	t.Setenv("TRACKER_AUTH", mcpHeader)
-	for _, s := range []string{ownKey, mcpHeader, github, extra} {
+	t.Setenv("TRACKER_AUTH", oddHeader)
+	for _, s := range []string{ownKey, oddHeader, github, extra} {
 		for name, a := range map[string]answer{
-			"status":     refuse(400, `{"error":{"message":"bad key `+s+`"}}`),
-			"in 200":     stream(textDelta("a"), frame(`{"error":{"message":"bad key `+s+`","code":400}}`)),
+			"status":     refuse(400, `{"error":{"message":`+quoted("bad key "+s)+`}}`),
+			"in 200":     stream(textDelta("a"), frame(`{"error":{"message":`+quoted("bad key "+s)+`,"code":400}}`)),
 			"foreign":    refuse(200, "<html>"+s, "Content-Type", "text/html"),
-			"the reason": stream(textDelta("a"), finished(s), doneFrame),
+			"the reason": stream(textDelta("a"), frame(`{"choices":[{"index":0,"delta":{},"finish_reason":`+quoted(s)+`}]}`), doneFrame),
 		} {
 			e := serve(t, a)
 			r := runTask(t, secretsTask(e.URL, ""))
 			if r.code != 3 {
 				t.Errorf("%s: exit %d", name, r.code)
 			}
+			// Whatever JSON, XML and terminals make of the odd characters.
 			r.hasNowhere(t, s)
+			r.hasNowhere(t, strings.Trim(quoted(s), `"`))
+			r.hasNowhere(t, "c>'d")
+			r.hasNowhere(t, `c\u003e'd`)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -144,10 +145,13 @@ func (r *results) add(res Result) error {
 }
 
 func (r *results) append(v any) error {
-	line, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // a secret with & in it is looked for as it is
+	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode a result: %w", err)
 	}
+	line := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if r.mask != nil {
 		line = r.mask(line)
 	}
