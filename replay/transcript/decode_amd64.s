@@ -14,8 +14,9 @@ GLOBL controls<>(SB), RODATA|NOPTR, $16
 
 // func decodeRuns(dst, src []byte) (written, read int)
 //
-// 32 bytes at a time are copied and compared. SSE2 is in every amd64, so there
-// is nothing to detect.
+// 32 bytes at a time are copied and compared; the mask of the special ones then
+// leads from one escape to the next without looking at the bytes again. SSE2 is
+// in every amd64, so there is nothing to detect.
 TEXT ·decodeRuns(SB), NOSPLIT, $0-64
 	MOVQ  dst_base+0(FP), DI
 	MOVQ  src_base+24(FP), SI
@@ -25,7 +26,7 @@ TEXT ·decodeRuns(SB), NOSPLIT, $0-64
 	MOVOU controls<>(SB), X7
 	LEAQ  ·escapes(SB), R11
 	ADDQ  SI, R8
-	SUBQ  $34, R8               // the last place with 32 bytes and an escape behind them
+	SUBQ  $65, R8               // the last place with 32 bytes, and 32 behind an escape at their end
 
 next:
 	CMPQ SI, R8
@@ -61,9 +62,10 @@ next:
 	ORL      R10, R9
 	JZ       plain
 
-	BSFL    R9, R9
-	ADDQ    R9, SI
-	ADDQ    R9, DI
+escape:
+	BSFL    R9, CX
+	ADDQ    CX, SI
+	ADDQ    CX, DI
 	CMPB    (SI), $0x5c
 	JNE     done
 	MOVBLZX 1(SI), AX
@@ -73,7 +75,14 @@ next:
 	MOVB    AX, (DI)
 	INCQ    DI
 	ADDQ    $2, SI
-	JMP     next
+	ADDL    $2, CX
+	SHRQ    CX, R9              // what is left of the block
+	JZ      next
+	MOVOU   (SI), X0
+	MOVOU   16(SI), X1
+	MOVOU   X0, (DI)
+	MOVOU   X1, 16(DI)
+	JMP     escape
 
 plain:
 	ADDQ $32, SI

@@ -31,7 +31,7 @@ func TestDecodeRuns(t *testing.T) {
 			if stop != read || !bytes.Equal(dst[:written], want) {
 				t.Fatalf("%s: %q was decoded to %q, want %q", name, src[:read], dst[:written], want)
 			}
-			if read+34 <= len(src) {
+			if read+65 <= len(src) {
 				if _, stop := meaning(src[read : read+2]); stop > 0 {
 					t.Fatalf("%s: stopped at %q", name, src[read:])
 				}
