@@ -50,7 +50,7 @@ func (o *runOptions) progress() (batch.Sink, func()) {
 // keepDrawing lets the clocks of a block go on until the returned function is
 // called.
 func keepDrawing(b *progress.Block) (stop func()) {
-	ticks, quit, gone := time.NewTicker(time.Second), make(chan struct{}), make(chan struct{})
+	ticks, quit, gone := time.NewTicker(250*time.Millisecond), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
 		for {
