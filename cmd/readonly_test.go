@@ -16,7 +16,7 @@ import (
 
 // An auditor must not touch the evidence: bytes, times and modes of inputs are
 // the same after every command that reads transcripts, whatever it found.
-func TestInputsUnchanged(t *testing.T) {
+func TestFault64ReadersNeverWrite(t *testing.T) {
 	dir := evidence(t)
 	file := filepath.Join(dir, "tools.jsonl")
 	before := fingerprints(t, dir)

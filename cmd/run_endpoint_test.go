@@ -83,9 +83,19 @@ func TestRetriesAreShownAndAreOneTurn(t *testing.T) {
 	if ends[0]["success"] != true {
 		t.Errorf("end of the retries %v", ends[0])
 	}
-	// Each attempt has its own line in the transcript, with the same digest.
-	if n := strings.Count(r.transcript(t), `"customType":"turnlog.request"`); n != 3 && n != 1 {
-		t.Errorf("%d turnlog.request", n)
+	// Each attempt has its own line in the transcript, all with one digest.
+	var digests []string
+	for line := range strings.Lines(r.transcript(t)) {
+		if _, after, ok := strings.Cut(line, `"customType":"turnlog.request"`); ok {
+			if want := fmt.Sprintf(`"n":1,"attempt":%d,`, len(digests)+1); !strings.Contains(after, want) {
+				t.Errorf("%s without %s", after, want)
+			}
+			_, digest, _ := strings.Cut(after, `"digest":`)
+			digests = append(digests, strings.TrimSpace(digest))
+		}
+	}
+	if len(digests) != 3 || digests[0] != digests[1] || digests[1] != digests[2] {
+		t.Errorf("digests %q", digests)
 	}
 }
 
