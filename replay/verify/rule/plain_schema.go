@@ -2,17 +2,28 @@ package rule
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
+	"strconv"
 )
 
 // plainSchema is the part of an object's schema that most declarations consist
-// of: which properties there must be, and the type of each. Arguments that
+// of: which properties there must be, and what each may be. Arguments that
 // pass it are valid; all others go to the real validator. Three quarters of
 // the cost of the rule were the validator's, and nearly all arguments are fine.
 type plainSchema struct {
-	required []string
-	types    map[string]string // "" accepts anything, absent means that the validator must look
-	closed   bool              // no other properties
+	required   []string // at most 64
+	properties map[string]plainProperty
+	closed     bool // no other properties
+}
+
+// plainProperty is what a property may be. The zero value accepts nothing: the
+// validator must look.
+type plainProperty struct {
+	plain    bool
+	typ      string   // "" accepts any
+	min, max int64    // of integers
+	words    []string // all that a string may be; nil accepts any
 }
 
 // newPlainSchema reads a schema; nil if it is not plain.
@@ -21,7 +32,7 @@ func newPlainSchema(document json.RawMessage) *plainSchema {
 	if json.Unmarshal(document, &members) != nil {
 		return nil
 	}
-	s := &plainSchema{types: make(map[string]string)}
+	s := &plainSchema{properties: make(map[string]plainProperty)}
 	for name, value := range members {
 		if !s.member(name, value) {
 			return nil
@@ -36,7 +47,7 @@ func (s *plainSchema) member(name string, value json.RawMessage) bool {
 	case "type":
 		return string(value) == `"object"`
 	case "required":
-		return json.Unmarshal(value, &s.required) == nil
+		return json.Unmarshal(value, &s.required) == nil && len(s.required) <= 64
 	case "additionalProperties":
 		s.closed = string(value) == "false"
 		return s.closed || string(value) == "true"
@@ -46,31 +57,34 @@ func (s *plainSchema) member(name string, value json.RawMessage) bool {
 			return false
 		}
 		for property, schema := range properties {
-			if typ, ok := plainType(schema); ok {
-				s.types[property] = typ
-			} else {
-				s.types[property] = "?"
-			}
+			s.properties[property] = newPlainProperty(schema)
 		}
 		return true
 	}
 	return annotates(name)
 }
 
-// plainType is the type that a property must have, ok if nothing else is asked
-// of it.
-func plainType(schema map[string]json.RawMessage) (typ string, ok bool) {
+func newPlainProperty(schema map[string]json.RawMessage) plainProperty {
+	p := plainProperty{plain: true, min: math.MinInt64, max: math.MaxInt64}
 	for name, value := range schema {
-		switch {
-		case name == "type":
-			if json.Unmarshal(value, &typ) != nil {
-				return "", false
-			}
-		case !annotates(name):
-			return "", false
+		var err error
+		switch name {
+		case "type":
+			err = json.Unmarshal(value, &p.typ)
+		case "minimum":
+			err = json.Unmarshal(value, &p.min)
+		case "maximum":
+			err = json.Unmarshal(value, &p.max)
+		case "enum":
+			err = json.Unmarshal(value, &p.words)
+		default:
+			p.plain = p.plain && annotates(name)
+		}
+		if err != nil {
+			return plainProperty{}
 		}
 	}
-	return typ, true
+	return p
 }
 
 func annotates(keyword string) bool {
@@ -86,7 +100,7 @@ func (s *plainSchema) accepts(args []byte) bool {
 	if s == nil {
 		return false
 	}
-	found := 0
+	var found uint64 // a bit for each required property
 	c := cursor{b: args}
 	if !c.take('{') {
 		return false
@@ -99,20 +113,31 @@ func (s *plainSchema) accepts(args []byte) bool {
 		if !ok || !c.take(':') {
 			return false
 		}
-		want, known := s.types[key]
-		is := c.value()
-		if is == "" || !known && s.closed || known && !fits(is, want) {
+		want, known := s.properties[key]
+		is, literal := c.value()
+		if is == "" || !known && s.closed || known && !want.accepts(is, literal) {
 			return false
 		}
-		if slices.Contains(s.required, key) {
-			found++
+		if i := slices.Index(s.required, key); i >= 0 {
+			found |= 1 << i
 		}
 	}
-	return found == len(s.required)
+	return found == 1<<len(s.required)-1
 }
 
-func fits(is, want string) bool {
-	return want == "" || is == want || is == "integer" && want == "number"
+// accepts reports whether a value of type is is surely valid.
+func (p *plainProperty) accepts(is string, literal []byte) bool {
+	if !p.plain || p.typ != "" && p.typ != is && (p.typ != "number" || is != "integer") {
+		return false
+	}
+	if is == "integer" && (p.min != math.MinInt64 || p.max != math.MaxInt64) {
+		n, err := strconv.ParseInt(string(literal), 10, 64)
+		if err != nil || n < p.min || n > p.max {
+			return false
+		}
+	}
+	// A word with an escape in it is no word of the list, for the validator to see.
+	return p.words == nil || is == "string" && len(literal) > 1 && slices.Contains(p.words, string(literal[1:len(literal)-1]))
 }
 
 // cursor reads JSON that a parser has accepted already.
@@ -144,30 +169,34 @@ func (c *cursor) key() (string, bool) {
 		}
 		c.i++
 	}
+	if c.i == len(c.b) {
+		return "", false
+	}
 	c.i++
-	return string(c.b[from : min(c.i, len(c.b))-1]), c.i <= len(c.b)
+	return string(c.b[from : c.i-1]), true
 }
 
 // value skips a value and returns its type, "" for what is not plain to see:
 // a number with a fraction may be an integer all the same.
-func (c *cursor) value() string {
+func (c *cursor) value() (typ string, literal []byte) {
 	c.take(0) // white space
 	if c.i == len(c.b) {
-		return ""
+		return "", nil
 	}
+	start := c.i
 	switch first := c.b[c.i]; first {
 	case '"':
-		c.i = stringEnd(c.b, c.i)
-		return "string"
+		c.i, typ = stringEnd(c.b, c.i), "string"
 	case '{':
 		c.skip()
-		return "object"
+		typ = "object"
 	case '[':
 		c.skip()
-		return "array"
+		typ = "array"
 	default:
-		return c.word(first)
+		typ = c.word(first)
 	}
+	return typ, c.b[start:c.i]
 }
 
 func (c *cursor) word(first byte) string {

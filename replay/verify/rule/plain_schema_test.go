@@ -16,9 +16,10 @@ import (
 // or it would be of no use.
 func TestPlainSchema(t *testing.T) {
 	const document = `{"type":"object","description":"d","properties":{"path":{"type":"string","description":"d"},"n":{"type":"integer"},
-		"x":{"type":"number"},"flag":{"type":"boolean"},"list":{"type":"array"},"map":{"type":"object"},"any":{},"kind":{"enum":["a"]}},"required":["path"]}`
+		"x":{"type":"number"},"flag":{"type":"boolean"},"list":{"type":"array"},"map":{"type":"object"},"any":{},"kind":{"enum":["a","b"]},"few":{"type":"integer","minimum":-1,"maximum":2},
+		"least":{"minimum":3},"deep":{"type":"array","items":{"type":"string"}}},"required":["path","few"]}`
 	plain := newPlainSchema(json.RawMessage(document))
-	if plain == nil || !plain.accepts([]byte(`{ "path" : "a\"}b", "n":-3, "x":7 , "flag":true, "list":[{"a":"]"}], "map":{"}":[]}, "any":null, "more":1}`)) {
+	if plain == nil || !plain.accepts([]byte(`{ "path" : "a\"}b", "n":-3, "x":7 , "flag":true, "list":[{"a":"]"}], "map":{"}":[]}, "any":null, "more":1, "kind":"b", "few":0, "least":"x"}`)) {
 		t.Fatal("a plain call is not accepted")
 	}
 	validators := map[string]*schema.Schema{}
@@ -34,12 +35,12 @@ func TestPlainSchema(t *testing.T) {
 		}
 		var args strings.Builder
 		args.WriteString("{")
-		for i := range rapid.IntRange(0, 4).Draw(rt, "members") {
+		for i := range rapid.IntRange(0, 6).Draw(rt, "members") {
 			if i > 0 {
 				args.WriteString(",")
 			}
-			key := rapid.SampledFrom([]string{"path", "n", "x", "flag", "list", "map", "any", "kind", "other", "p\\u0061th"}).Draw(rt, "key")
-			value := rapid.SampledFrom([]string{`"a"`, "1", "1.0", "-2", "1e2", "true", "null", "[1]", `{"a":1}`, `"a\\\""`, " 3 "}).Draw(rt, "value")
+			key := rapid.SampledFrom([]string{"path", "n", "x", "flag", "list", "map", "any", "kind", "few", "least", "deep", "other", "p\\u0061th"}).Draw(rt, "key")
+			value := rapid.SampledFrom([]string{`"a"`, `"b\u0062"`, `"\u0062"`, "3", "2", "0.5", "-0", "12345678901234567890", "1", "1.0", "-2", "1e2", "true", "null", "[1]", `{"a":1}`, `"a\\\""`, " 3 "}).Draw(rt, "value")
 			args.WriteString(fmt.Sprintf(`"%s":%s`, key, value))
 		}
 		args.WriteString("}")
@@ -58,8 +59,9 @@ func TestPlainSchema(t *testing.T) {
 
 func FuzzPlainSchema(f *testing.F) {
 	f.Add([]byte(`{"a":"b`))
+	f.Add([]byte(`{"`))
+	f.Add([]byte(`{"a":"`))
 	f.Fuzz(func(_ *testing.T, args []byte) {
-		s := plainSchema{types: map[string]string{"a": "string"}}
-		s.accepts(args)
+		newPlainSchema(json.RawMessage(`{"properties":{"a":{"type":"string","enum":["b"]},"n":{"minimum":1}}}`)).accepts(args)
 	})
 }
