@@ -136,7 +136,8 @@ type Config struct {
 	// Append writes an entry to the transcript and returns when the write
 	// did. It is called before the event that shows the entry, never twice
 	// for one entry, never concurrently. The entry has ID, ParentID,
-	// Timestamp; Append sets Line. Nil keeps the history in memory only.
+	// Timestamp; Append sets Line. A [transcript.Writer] encodes it, package
+	// journal keeps a file. Nil keeps the history in memory only.
 	Append func(*transcript.Entry) error
 
 	// Steering is polled at the start, after each turn and before the next

@@ -181,6 +181,16 @@ func AppendEntry(dst []byte, e *Entry) []byte {
 	return w.b
 }
 
+// MarshalJSON implements [encoding/json.Marshaler] with [AppendEntry]. Marshal
+// writes <, > and & in its own way; a [Writer] keeps them as they are.
+func (e Entry) MarshalJSON() ([]byte, error) { return AppendEntry(nil, &e), nil }
+
+// UnmarshalJSON implements [encoding/json.Unmarshaler] with [ParseEntry].
+func (e *Entry) UnmarshalJSON(b []byte) (err error) {
+	*e, err = ParseEntry(bytes.Clone(b))
+	return err
+}
+
 func (w *writer) header(e *Entry) {
 	h := e.Header
 	if h.Version != 0 {

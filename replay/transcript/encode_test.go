@@ -246,3 +246,22 @@ func TestWriter(t *testing.T) {
 		t.Errorf("failed write: %v", err)
 	}
 }
+
+// Embedders reach for encoding/json: it must write the format, not Go's names.
+func TestEntryMarshalJSON(t *testing.T) {
+	made := Entry{Type: TypeMessage, ID: "b", ParentID: "a", Timestamp: "2030-01-02T03:04:05.000Z", Message: &Message{Role: User, Content: []Block{TextBlock("two")}}}
+	const want = `{"type":"message","id":"b","parentId":"a","timestamp":"2030-01-02T03:04:05.000Z","message":{"role":"user","content":[{"type":"text","text":"two"}]}}`
+	for _, v := range []any{made, &made} {
+		got, err := json.Marshal(v)
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v", got, err)
+		}
+	}
+	var read Entry
+	if err := json.Unmarshal([]byte(want), &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.ID != "b" || read.Message == nil || read.Message.Text() != "two" || string(read.Raw) != want {
+		t.Errorf("%+v", read)
+	}
+}
