@@ -8,10 +8,13 @@ import (
 // Call is a tool call that was made, or one that is wanted.
 type Call struct {
 	Name      string
-	Arguments json.RawMessage // nil in a wanted call: they do not matter
+	Arguments json.RawMessage // nil in a wanted call: they do not matter; in one that was made: it had none
 	Line      int             // of the file; 0 if it is in none
 	Turn      int             // request of the path, from 1; 0 if unknown
 }
+
+// noArguments is what a call without arguments has: absent is as good as empty.
+var noArguments = json.RawMessage("{}")
 
 // Sequence says how the calls that were made relate to those wanted.
 type Sequence string
@@ -104,7 +107,11 @@ func newCalls(want, got []Call, m ArgumentMatch) *calls {
 	for side, list := range [][]Call{want, got} {
 		for i := range list {
 			var tree any
-			if m != MatchIgnore {
+			switch {
+			case m == MatchIgnore:
+			case len(list[i].Arguments) == 0 && side == 1:
+				tree = decode(noArguments)
+			default:
 				tree = decodeArguments(list[i].Arguments)
 			}
 			c.trees[side] = append(c.trees[side], tree)

@@ -124,7 +124,7 @@ func injects(from, into []diff.Call, fits func(a, b diff.Call) bool) bool {
 // No mismatch is reported exactly if the relation holds.
 func TestCompareCallsDecides(t *testing.T) {
 	arguments := func(c diff.Call) map[string]any {
-		var m map[string]any
+		m := map[string]any{}
 		if c.Arguments != nil {
 			if err := json.Unmarshal(c.Arguments, &m); err != nil {
 				t.Fatal(err)

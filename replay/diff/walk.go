@@ -76,7 +76,11 @@ func (w *walk) answer(e *transcript.Entry, s *step, at int) {
 	}
 	w.h.final = at
 	for _, c := range e.Message.Calls() {
-		w.h.calls = append(w.h.calls, Call{Name: c.Name, Arguments: c.Arguments, Line: s.spot.line, Turn: s.turn})
+		arguments := c.Arguments
+		if len(arguments) == 0 {
+			arguments = noArguments
+		}
+		w.h.calls = append(w.h.calls, Call{Name: c.Name, Arguments: arguments, Line: s.spot.line, Turn: s.turn})
 	}
 }
 
