@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -23,6 +24,9 @@ type baseline struct {
 
 func openBaseline(read, write string) (*baseline, error) {
 	b := &baseline{read: read, write: write}
+	if err := replaceable(write); err != nil {
+		return nil, err
+	}
 	if read == "" {
 		return b, nil
 	}
@@ -35,6 +39,31 @@ func openBaseline(read, write string) (*baseline, error) {
 		return nil, usagef("%s: %w", read, err)
 	}
 	return b, nil
+}
+
+// replaceable refuses to write a baseline over anything else: a slip on the
+// command line must not cost a transcript.
+func replaceable(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case name == "", errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return usagef("write baseline: %w", err)
+	case !info.Mode().IsRegular():
+		return usagef("%s is not a regular file: no baseline is written there", name)
+	case info.Size() == 0:
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return usagef("write baseline: %w", err)
+	}
+	defer f.Close() // read only
+	if _, err := report.ReadBaseline(f); err != nil {
+		return usagef("%s is there and is %w", name, err).hint("name another file; verify replaces nothing but a baseline")
+	}
+	return nil
 }
 
 // filter leaves out what is accepted.
