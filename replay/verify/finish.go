@@ -174,6 +174,12 @@ func (e *engine) lineOffset(line int) (int64, bool) {
 	return 0, false
 }
 
+// nothing reports whether no entry was recognised behind the first line, and
+// nothing was found.
+func (e *engine) nothing() bool {
+	return e.table.n == 0 && e.file.Lines > 1 && len(e.found.list) == 0
+}
+
 func unknownSummary(name, seen string) Summary {
 	s := Summary{File: name, Format: "unknown", Knowledge: Unknown, Seal: SealNone}
 	if seen != "" {

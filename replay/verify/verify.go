@@ -128,5 +128,10 @@ func Run(ctx context.Context, src Source, rules []Rule, o Options) (Result, erro
 	if err != nil {
 		return Result{Summary: unknownSummary(src.Name, "")}, err
 	}
-	return e.run(ctx)
+	result, err := e.run(ctx)
+	if sniffed, seen, _ := foreign.Detect(head, ""); err == nil && sniffed.Name != format.Name && e.nothing() {
+		// Whoever names the wrong format must not read that all is well.
+		return Result{Summary: unknownSummary(src.Name, seen)}, nil
+	}
+	return result, err
 }
