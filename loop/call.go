@@ -212,12 +212,12 @@ func (b *calls) afterTool(ctx context.Context, c *call) {
 		c.result = errorResult(err.Error())
 		return
 	}
-	c.result.patch(p)
+	c.result.Patch(p)
 }
 
-// patch replaces what p sets. Structured content that was not replaced along
+// Patch replaces what p sets. Structured content that was not replaced along
 // with the content may no longer match it, so it goes.
-func (r *Result) patch(p ResultPatch) {
+func (r *Result) Patch(p ResultPatch) {
 	if p.Content != nil {
 		r.Content = p.Content
 		r.StructuredContent = nil

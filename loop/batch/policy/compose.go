@@ -144,35 +144,11 @@ func afterTool(policies []Policy) func(context.Context, loop.ToolCallInfo, loop.
 			if err != nil {
 				return loop.ResultPatch{}, err
 			}
-			r = patched(r, patch)
+			r.Patch(patch)
 			all = merged(all, patch)
 		}
 		return all, nil
 	}
-}
-
-// patched applies a patch as the loop does: content that is replaced without
-// its structured form loses that.
-func patched(r loop.Result, p loop.ResultPatch) loop.Result {
-	if p.Content != nil {
-		r.Content, r.StructuredContent = p.Content, nil
-	}
-	if p.Details != nil {
-		r.Details = p.Details
-	}
-	if p.StructuredContent != nil {
-		r.StructuredContent = p.StructuredContent
-	}
-	if p.Usage != nil {
-		r.Usage = p.Usage
-	}
-	if p.IsError != nil {
-		r.IsError = *p.IsError
-	}
-	if p.Terminate != nil {
-		r.Terminate = *p.Terminate
-	}
-	return r
 }
 
 // merged is the patch that does what a and then b do.
