@@ -1,8 +1,8 @@
-// Tools of scripts/check.sh and scripts/bench.sh, kept out of go.mod so that
+// Tools of scripts/check.sh and benchmarks, kept out of go.mod so that
 // the product's dependencies stay its own. Run: go tool -modfile=scripts/tools.mod NAME
 module github.com/turnlog/turnlog
 
-go 1.26.8
+go 1.26
 
 tool (
 	golang.org/x/perf/cmd/benchstat
