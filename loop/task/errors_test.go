@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 		{"list inside of a text", "vars: { l: { type: list, default: [a] } }\nsystem: x ${{ vars.l }}", `5:9: the list of vars.l inside of a text (a list can only stand alone)`},
 		{"axis that is no list", "vars: { l: { default: a } }\nmatrix: { axes: { x: \"${{ vars.l }}\" } }", `5:22: want a list that is not empty, found "a"`},
 		{"axis with a value twice", "matrix: { axes: { x: [a, b, a] } }", `4:29: the value "a" is here twice`},
-		{"axes of nothing", "matrix: { axes: {} }", `4:17: axes is a mapping of names to lists, found a mapping (write axes: { model: [a, b] })`},
+		{"axes of nothing", "matrix: { axes: {} }", `4:17: axes is a mapping of names to lists, found an empty one (write axes: { model: [a, b] })`},
 		{"merge of no mapping", "x-a: { <<: [a] }", `4:13: << merges mappings, found "a"`},
 		{"text of nothing", "assert: [{ text: {} }]", `4:18: text needs contains, equals or matches`},
 		{"usage of nothing", "assert: [{ usage: { metric: turns } }]", `4:19: usage needs min or max`},

@@ -49,7 +49,11 @@ func axes() value[[]axis] {
 		schema: &schemaNode{Type: "object", AdditionalProperties: &schemaNode{AnyOf: []*schemaNode{values.schema, ref("expression")}}, MinProperties: 1},
 		decode: func(d *decoder, n *yaml.Node) ([]axis, bool) {
 			if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-				d.at(n, "write axes: { model: [a, b] }", "axes is a mapping of names to lists, found %s", kindName(n))
+				found := kindName(n)
+				if n.Kind == yaml.MappingNode {
+					found = "an empty one"
+				}
+				d.at(n, "write axes: { model: [a, b] }", "axes is a mapping of names to lists, found %s", found)
 				return nil, false
 			}
 			var out []axis
