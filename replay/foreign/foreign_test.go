@@ -33,6 +33,7 @@ func TestDetect(t *testing.T) {
 		{"\x1f\x8b\x08", "", "gzip data"},
 		{"hello\n", "", "no JSON lines"},
 		{`{"b":1,"a":2}`, "", "JSON lines with the members a, b"},
+		{"{}\n", "", "JSON lines of empty objects"},
 		{`[1,2]`, "", "a JSON document"},
 	} {
 		f, seen, err := foreign.Detect([]byte(c.head), "")

@@ -95,6 +95,8 @@ func (h *Head) describe() string {
 		return "gzip data"
 	case bytes.HasPrefix(h.Bytes, []byte("\x28\xb5\x2f\xfd")):
 		return "zstandard data"
+	case len(h.Objects) > 0 && len(h.Objects[0]) == 0:
+		return "JSON lines of empty objects"
 	case len(h.Objects) > 0:
 		return fmt.Sprintf("JSON lines with the members %s", h.Objects[0].members())
 	case len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '['):
