@@ -2,7 +2,7 @@
 // the product's dependencies stay its own. Run: go tool -modfile=scripts/tools.mod NAME
 module github.com/turnlog/turnlog
 
-go 1.26
+go 1.26.0
 
 tool (
 	golang.org/x/perf/cmd/benchstat
