@@ -6,11 +6,12 @@ import (
 )
 
 // The first read asks for little, so that ten thousand small files do not pay
-// for a big buffer each; later ones for up to blockSize. Above 64 KiB the size
-// makes no difference (±7 % measured up to 4 MiB).
+// for a big buffer each; later ones for up to blockSize. Blocks of 256 KiB are
+// parsed while they are in the second cache: 1.68 s of user CPU for verify on
+// 1 GiB, against 1.88 s at 1 MiB and 1.85 s at 64 KiB.
 const (
 	firstBlock = 64 << 10
-	blockSize  = 1 << 20
+	blockSize  = 1 << 18
 )
 
 // chunk is a part of a file that ends at a line end or at the end of the file.
