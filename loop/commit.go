@@ -9,32 +9,44 @@ import (
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// commit makes m part of the history: it is appended to the transcript, then
-// folded, then shown. Nothing else grows the history, so a crash can lose an
-// event of a fact, never a fact that was shown. started says that the
-// message_start was emitted already. The history keeps m, so it must not change
-// any more. The id is that of the entry, if any.
+// commit makes m part of the history and shows it. started says that the
+// message_start was emitted already. The id is that of the entry, if any.
 func (r *run) commit(m *transcript.Message, started bool) (id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.keep(m)
+	r.show(m, e, started)
+	if e != nil {
+		id = e.ID
+	}
+	return id
+}
+
+// keep makes m part of the history: it is appended to the transcript, then
+// folded. Nothing else grows the history, and only then may it be shown, so a
+// crash can lose an event of a fact, never a fact that was shown. The history
+// keeps m, so it must not change any more. The entry is nil without a
+// transcript, or if the append failed. The caller holds mu.
+func (r *run) keep(m *transcript.Message) *transcript.Entry {
 	if m.Timestamp == 0 {
 		m.Timestamp = r.now().UnixMilli()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	shown := r.write(m)
-	if shown != nil {
-		id = shown.ID
-	}
+	e := r.write(m)
 	if r.view != r.history {
 		r.view.Append(*m)
 	}
 	if m.Role == transcript.System {
 		r.tools.declared = false
 	}
+	return e
+}
+
+// show emits the events of a message that was kept. The caller holds mu.
+func (r *run) show(m *transcript.Message, e *transcript.Entry, started bool) {
 	if !started {
 		r.emitLocked(Event{Type: MessageStart, Message: m})
 	}
-	r.emitLocked(Event{Type: MessageEnd, Message: m, Entry: shown})
-	return id
+	r.emitLocked(Event{Type: MessageEnd, Message: m, Entry: e})
 }
 
 // write appends and folds a message; the entry is nil without a transcript, or
@@ -111,10 +123,19 @@ func (r *run) emit(e Event) {
 	r.emitLocked(e)
 }
 
+// emitLocked is silent once an append failed: what happens then is nowhere but
+// in memory. The run's end is shown by lost.
 func (r *run) emitLocked(e Event) {
+	if r.writeErr == nil {
+		r.send(e)
+	}
+}
+
+func (r *run) send(e Event) {
 	if r.c.Emit == nil || r.emitErr != nil {
 		return
 	}
+	r.shown.note(&e)
 	if err := r.callEmit(e); err != nil {
 		r.emitErr = fmt.Errorf("emit %s: %w", e.Type, err)
 		r.abort(r.emitErr)

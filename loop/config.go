@@ -137,7 +137,9 @@ type Config struct {
 	// did. It is called before the event that shows the entry, never twice
 	// for one entry, never concurrently. The entry has ID, ParentID,
 	// Timestamp; Append sets Line. A [transcript.Writer] encodes it, package
-	// journal keeps a file. Nil keeps the history in memory only.
+	// journal keeps a file. After an error nothing is appended or asked any
+	// more, and readers see the end of the run: an assistant message that says
+	// what failed and is in no transcript. Nil keeps the history in memory only.
 	Append func(*transcript.Entry) error
 
 	// Steering is polled at the start, after each turn and before the next

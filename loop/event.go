@@ -22,7 +22,7 @@ type Event struct {
 
 	Retry *RetryEvent // auto_retry_*
 
-	Entry *transcript.Entry // message_end: the entry as appended; nil without a transcript, or if the append failed
+	Entry *transcript.Entry // message_end: the entry as appended; nil without a transcript, and for the failure of a run that could not write its own
 }
 
 // RetryEvent is what the auto_retry_* events say.

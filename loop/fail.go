@@ -53,11 +53,22 @@ func (r *run) fail(ctx context.Context, failure error) {
 	if ctx.Err() != nil {
 		reason = transcript.StopAborted
 	}
+	m := r.failed(reason, failure)
+	if !r.turnOpen {
+		r.startTurn()
+	}
+	r.commit(&m, false)
+	r.endTurn(Turn{Message: &m}, Default, false)
+	r.emit(Event{Type: AgentEnd, Messages: []transcript.Message{m}})
+}
+
+// failed is the message of a run that failure ended.
+func (r *run) failed(reason string, failure error) transcript.Message {
 	model := r.c.ModelRef
 	if r.c.failed != nil {
 		model = r.c.failed()
 	}
-	m := transcript.Message{
+	return transcript.Message{
 		Role:         transcript.Assistant,
 		Content:      []transcript.Block{transcript.TextBlock("")},
 		Provider:     model.Provider,
@@ -66,12 +77,6 @@ func (r *run) fail(ctx context.Context, failure error) {
 		StopReason:   reason,
 		ErrorMessage: failure.Error(),
 	}
-	if !r.turnOpen {
-		r.startTurn()
-	}
-	r.commit(&m, false)
-	r.endTurn(Turn{Message: &m}, Default, false)
-	r.emit(Event{Type: AgentEnd, Messages: []transcript.Message{m}})
 }
 
 // ioErr is what Run returns: the first failures of Append and Emit.

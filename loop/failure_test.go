@@ -276,6 +276,72 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestFullDiskShowsNoMore: whichever append fails, readers saw only what was
+// written before, then the failure, and everything that began has an end.
+func TestFullDiskShowsNoMore(t *testing.T) {
+	full := errors.New("no space left on device")
+	for _, execution := range []loop.Execution{loop.Sequential, loop.Parallel} {
+		for failAt, failed := 1, true; failed; failAt++ {
+			written, disk := 0, map[string]bool{}
+			var shown []*transcript.Message
+			var log eventLog
+			open := map[string]bool{}
+			model := scriptOf(t, `{"calls":[{"name":"echo","arguments":{"text":"a"}},{"name":"echo","arguments":{"text":"b"}}]}`, `{"calls":[{"name":"echo","arguments":{"text":"c"}}]}`, `{"text":"done"}`)
+			c := loop.Config{
+				Model: model, Tools: []loop.Tool{echoTool()}, Execution: execution,
+				Append: func(e *transcript.Entry) error {
+					if written++; written == failAt {
+						return full
+					}
+					disk[e.ID] = true
+					return nil
+				},
+				Emit: func(e loop.Event) error {
+					switch e.Type {
+					case loop.MessageEnd:
+						shown = append(shown, e.Message)
+						if written < failAt && (e.Entry == nil || !disk[e.Entry.ID]) {
+							t.Errorf("append %d: the message %q was shown before it was written", failAt, e.Message.Text())
+						}
+					case loop.ToolExecutionStart:
+						open[e.Call.ID] = true
+					case loop.ToolExecutionEnd:
+						delete(open, e.Call.ID)
+						if written >= failAt && !e.IsError {
+							t.Errorf("append %d failed, yet a result was shown", failAt)
+						}
+					}
+					return log.emit(e)
+				},
+			}
+			_, err := loop.Run(t.Context(), c, new(replay.State), transcript.UserText("go"))
+			if failed = errors.Is(err, full); !failed {
+				break
+			}
+			if len(open) > 0 {
+				t.Errorf("append %d failed: calls %v have no end", failAt, open)
+			}
+			for _, pair := range [][2]loop.EventType{{loop.MessageStart, loop.MessageEnd}, {loop.TurnStart, loop.TurnEnd}, {loop.AgentStart, loop.AgentEnd}} {
+				if a, b := log.count(pair[0]), log.count(pair[1]); a != b {
+					t.Errorf("append %d failed: %d %s, %d %s", failAt, a, pair[0], b, pair[1])
+				}
+			}
+			last := shown[len(shown)-1]
+			if last.StopReason != transcript.StopError || !strings.Contains(last.ErrorMessage, full.Error()) {
+				t.Errorf("append %d failed: the last message is %s %q", failAt, last.StopReason, last.ErrorMessage)
+			}
+			for _, m := range shown[:len(shown)-1] {
+				if m.Failed() {
+					t.Errorf("append %d failed: a message that was not written was shown: %q", failAt, m.ErrorMessage)
+				}
+			}
+			if tail := log[len(log)-3:]; !slices.Equal(tail, []string{"message_end", "turn_end", "agent_end"}) {
+				t.Errorf("append %d failed: events end with %v", failAt, tail)
+			}
+		}
+	}
+}
+
 // TestGoneReader: a reader that fails ends the run, and the transcript has
 // every result of what ran.
 func TestGoneReader(t *testing.T) {

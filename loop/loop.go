@@ -80,7 +80,8 @@ type run struct {
 	mu       sync.Mutex // serialises Append, the fold, and Emit
 	abort    context.CancelCauseFunc
 	emitErr  error // of Emit; nothing is emitted after it
-	writeErr error // of Append; nothing is appended after it
+	writeErr error // of Append; nothing is appended after it, and only the end of the run is shown
+	shown    shown
 }
 
 // batch is what one poll of a queue returned.
@@ -124,6 +125,9 @@ func (r *run) main(ctx context.Context, prompts []transcript.Message) (Outcome, 
 		r.fail(ctx, failure)
 	} else {
 		r.emit(Event{Type: AgentEnd, Messages: r.newMessages()})
+	}
+	if r.writeErr != nil {
+		r.lost()
 	}
 	return r.outcome(failure), r.ioErr()
 }
