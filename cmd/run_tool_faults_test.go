@@ -100,7 +100,7 @@ func TestFault42And43OutputsAndEnds(t *testing.T) {
 		"42 invalid UTF-8":  {`printf 'a\xff\xfeb'`, "a�b"},
 		"42 lone surrogate": {`printf 'a\xed\xa0\x80b'`, "a�b"},
 		"42 NUL":            {`printf 'a\0b'`, "a"},
-		"43 hangs":          {`sleep 1000`, "200ms"},
+		"43 hangs":          {`sleep 1000`, "300ms"},
 		"43 forks":          {`sleep 1000 & setsid sleep 1000 & echo left`, "left"},
 		"43 reads input":    {`cat; echo end`, "end"},
 		"43 floods":         {`yes | head -c 3000000; echo tail`, "tail"},
@@ -109,8 +109,12 @@ func TestFault42And43OutputsAndEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			timeout := "30s"
+			if name == "43 hangs" {
+				timeout = "300ms"
+			}
 			r := runTask(t, toolRun{
-				tools:     "  - bash: { timeout: 200ms, max_output: 2KB }\n",
+				tools:     "  - bash: { timeout: " + timeout + ", max_output: 2KB }\n",
 				responses: "    - calls: [{ name: bash, arguments: { command: " + quoted(test.command) + " } }]\n",
 			}.yaml())
 			if r.status() != "ok" || len(r.results()) != 1 || !strings.Contains(r.results()[0], test.result) {
