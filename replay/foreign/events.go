@@ -12,6 +12,7 @@ import (
 const (
 	EventAgentStart   = "agent_start"
 	EventAgentEnd     = "agent_end"
+	EventAgentSettled = "agent_settled"
 	EventTurnStart    = "turn_start"
 	EventTurnEnd      = "turn_end"
 	EventMessageStart = "message_start"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,6 +136,19 @@ func TestEvents(t *testing.T) {
 	cut := check(t, "cut", []byte(strings.Join(one[:9], "\n")+"\n"), verify.Options{})
 	if verify.Worst(cut.Findings) != verify.Note {
 		t.Errorf("a log that was cut: %v", cut.Findings)
+	}
+	last := len(one) - 1 // agent_end
+	for name, log := range map[string][]string{
+		"no agent_end before agent_settled":  append(slices.Clone(one[:last]), `{"type":"agent_settled","task":"one"}`),
+		"no agent_end before task_end":       append(slices.Clone(one[:last]), `{"type":"task_end","task":"one"}`),
+		"no agent_end before batch_end":      append(slices.Clone(one[:last]), `{"type":"batch_end"}`),
+		"a tool is open when the agent ends": slices.Insert(slices.Clone(one), last, `{"type":"tool_execution_start","task":"one","toolCallId":"c9"}`),
+		"agent_start inside a turn":          append([]string{one[1], one[0]}, one[2:]...),
+	} {
+		got := check(t, name, []byte(strings.Join(log, "\n")+"\n"), verify.Options{}).Findings
+		if len(got) != 1 || got[0].Rule != "unbalanced-events" || got[0].Severity != verify.Error {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

@@ -69,7 +69,12 @@ type start struct {
 func readEvent(p *verify.Pass, tasks map[string]*balance, e *transcript.Entry) {
 	switch e.Type {
 	case foreign.EventAgentStart, foreign.EventAgentEnd, foreign.EventTurnStart, foreign.EventTurnEnd, foreign.EventMessageStart,
-		foreign.EventMessageEnd, foreign.EventToolStart, foreign.EventToolEnd:
+		foreign.EventMessageEnd, foreign.EventToolStart, foreign.EventToolEnd, foreign.EventAgentSettled, foreign.EventTaskEnd:
+	case foreign.EventBatchEnd:
+		for _, task := range sortedKeys(tasks) {
+			tasks[task].closeAll(p, "before the batch ended")
+		}
+		return
 	default:
 		return
 	}
@@ -85,10 +90,17 @@ func readEvent(p *verify.Pass, tasks map[string]*balance, e *transcript.Entry) {
 	here := start{what: strings.Clone(e.Type), id: event.ToolCallID, at: p.Place()}
 	switch e.Type {
 	case foreign.EventAgentStart:
+		if b.agent == nil && b.turn != nil {
+			p.Report(p.Finding("%s inside a turn", here.what))
+		}
 		open(p, &b.agent, here)
 	case foreign.EventAgentEnd:
-		b.close(p, &b.turn, "before the agent ended")
+		b.closeTurn(p, "before the agent ended")
 		end(p, &b.agent, here)
+	case foreign.EventAgentSettled:
+		b.closeAll(p, "before the agent settled")
+	case foreign.EventTaskEnd:
+		b.closeAll(p, "before the task ended")
 	case foreign.EventTurnStart:
 		open(p, &b.turn, here)
 	case foreign.EventTurnEnd:
@@ -128,6 +140,22 @@ func (b *balance) close(p *verify.Pass, slot **start, when string) {
 		unended(p, *slot, when)
 		*slot = nil
 	}
+}
+
+// closeTurn closes a turn with all that is open in it.
+func (b *balance) closeTurn(p *verify.Pass, when string) {
+	b.close(p, &b.message, when)
+	for i := range b.tools {
+		unended(p, &b.tools[i], when)
+	}
+	b.tools = nil
+	b.close(p, &b.turn, when)
+}
+
+// closeAll closes whatever is open where the log goes on: it was not cut.
+func (b *balance) closeAll(p *verify.Pass, when string) {
+	b.closeTurn(p, when)
+	b.close(p, &b.agent, when)
 }
 
 func unended(p *verify.Pass, s *start, when string) {
