@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,15 +23,8 @@ import (
 // batch reads all that a run needs, before anything is started.
 func (o *runOptions) batch() (batch.Options, error) {
 	var opts batch.Options
-	switch {
-	case o.Resume && o.Folder == "":
-		return opts, usagef("--resume needs --out: the folder of the run to go on with")
-	case o.RetryErrors && !o.Resume:
-		return opts, usagef("--retry-errors needs --resume")
-	case o.Control != "" && o.Control != "-":
-		return opts, usagef("--control %q: commands are read from standard input only", o.Control).hint("--control -")
-	case o.Jobs < 0 || o.MaxTurns < 0 || o.MaxTokens < 0 || o.MaxCostUSD < 0 || o.MaxWall < 0:
-		return opts, usagef("limits and --jobs cannot be negative")
+	if err := o.check(); err != nil {
+		return opts, err
 	}
 	shard, err := batch.ParseShard(o.Shard, o.Env)
 	if err != nil {
@@ -58,8 +52,8 @@ func (o *runOptions) batch() (batch.Options, error) {
 	if opts.Files, err = o.load(opts.ID); err != nil {
 		return opts, err
 	}
-	if o.Answer != "" && countTasks(opts.Files) != 1 {
-		return opts, usagef("--answer takes the answer of one task, here are %d", countTasks(opts.Files))
+	if n := o.countTasks(opts.Files, shard); o.Answer != "" && n != 1 {
+		return opts, usagef("--answer takes the answer of one task, here are %d", n)
 	}
 	if opts.Mask, err = batch.Secrets(opts.Files, o.lookupEnv); err != nil {
 		return opts, usagef("%w", err)
@@ -67,9 +61,40 @@ func (o *runOptions) batch() (batch.Options, error) {
 	return opts, nil
 }
 
-func countTasks(files []*task.File) (n int) {
+// check finds what is wrong with flags by themselves. What cannot be written is
+// said now, not when hours of work are done.
+func (o *runOptions) check() error {
+	switch {
+	case o.Resume && o.Folder == "":
+		return usagef("--resume needs --out: the folder of the run to go on with")
+	case o.RetryErrors && !o.Resume:
+		return usagef("--retry-errors needs --resume")
+	case o.Control != "" && o.Control != "-":
+		return usagef("--control %q: commands are read from standard input only", o.Control).hint("--control -")
+	case o.Jobs < 0 || o.MaxTurns < 0 || o.MaxTokens < 0 || o.MaxCostUSD < 0 || o.MaxWall < 0:
+		return usagef("limits and --jobs cannot be negative")
+	}
+	if _, err := path.Match(o.Only, ""); err != nil {
+		return usagef("--only %q: %w", o.Only, err)
+	}
+	if info, err := os.Stat(o.Folder); o.Folder != "" && err == nil && !info.IsDir() {
+		return usagef("--out %s: this is a file, and transcripts need a folder", o.Folder)
+	}
+	if info, err := os.Stat(filepath.Dir(o.Answer)); o.Answer != "" && (err != nil || !info.IsDir()) {
+		return usagef("--answer %s: no folder %s", o.Answer, filepath.Dir(o.Answer))
+	}
+	return nil
+}
+
+// countTasks counts the tasks that are to run.
+func (o *runOptions) countTasks(files []*task.File, shard batch.Shard) (n int) {
 	for _, f := range files {
-		n += len(f.Tasks)
+		for i := range f.Tasks {
+			id := f.Tasks[i].ID
+			if ok, _ := path.Match(o.Only, id); (ok || o.Only == "") && shard.Has(id) {
+				n++
+			}
+		}
 	}
 	return n
 }
@@ -161,7 +186,7 @@ func taskFiles(args []string) ([]string, error) {
 				return nil, err
 			}
 			for _, f := range found {
-				if !slices.Contains(files, f) {
+				if f = filepath.Clean(f); !slices.Contains(files, f) {
 					files = append(files, f)
 				}
 			}
