@@ -23,7 +23,7 @@ func ParseCut(s string) (Cut, error) {
 	}
 	n, err := strconv.Atoi(value)
 	switch {
-	case s == "" || s == "end":
+	case s == "end":
 		return Cut{}, nil
 	case kind == "entry" && value != "":
 		return Cut{Entry: value}, nil

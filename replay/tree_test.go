@@ -72,7 +72,7 @@ func describe(s *replay.State, p replay.Position, err error) string {
 }
 
 func TestParseCutRefuses(t *testing.T) {
-	for _, s := range []string{"turn:", "turn:0", "line:-1", "entry:", "0", "x", "line:1x", "page:3"} {
+	for _, s := range []string{"", "turn:", "turn:0", "line:-1", "entry:", "0", "x", "line:1x", "page:3"} {
 		if c, err := replay.ParseCut(s); err == nil {
 			t.Errorf("ParseCut(%q) = %v", s, c)
 		}
