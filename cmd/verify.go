@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"runtime"
 	"strings"
 
@@ -140,7 +141,7 @@ func (v *verification) check(ctx context.Context, in input) report.File {
 	return report.File{Summary: result.Summary, Findings: result.Findings, Err: err}
 }
 
-func (v *verification) verify(ctx context.Context, in input) (verify.Result, error) {
+func (v *verification) verify(ctx context.Context, in input) (result verify.Result, err error) {
 	unknown := verify.Result{Summary: verify.Summary{Format: "unknown", Knowledge: verify.Unknown, Seal: verify.SealNone}}
 	if in.err != nil || in.note != "" {
 		if in.note != "" {
@@ -150,14 +151,19 @@ func (v *verification) verify(ctx context.Context, in input) (verify.Result, err
 	}
 	options := v.options
 	options.Anchor = v.anchors.digest(in)
-	if in.stdin {
-		return verify.Run(ctx, verify.Source{Name: in.name, Reader: v.o.Input(ctx)}, v.rules, options)
+	r, at := v.o.rereadable(ctx)
+	if !in.stdin {
+		var f *os.File
+		if f, r, at, err = openInput(ctx, in.path); err != nil {
+			return unknown, err
+		}
+		defer f.Close() // read only: nothing to lose
 	}
-	f, r, at, err := openInput(ctx, in.path)
-	if err != nil {
-		return unknown, err
+	if at == nil {
+		s := &spool{r: r}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		r, at = s, s
 	}
-	defer f.Close() // read only: nothing to lose
 	return verify.Run(ctx, verify.Source{Name: in.name, Reader: r, At: at}, v.rules, options)
 }
 
