@@ -159,27 +159,31 @@ func (e *endpoint) body(t testing.TB, i int) map[string]any {
 	return v
 }
 
-// ranFile is where the tool of workTasks notes the arguments of each execution.
+// ranFile is where the tool of workTask notes the arguments of each execution.
 const ranFile = "ran.txt"
 
-// openAITask is a task file for an endpoint, with a tool `work` that notes
-// each of its executions. Retries come at once.
-func openAITask(base, more string) string {
+// workTask is a task file with a tool `work` that notes each of its executions.
+// The model's keys are given, and what comes behind the tools.
+func workTask(model, more string) string {
 	return fmt.Sprintf(`version: 1
 name: t
 model:
-  provider: openai
-  base_url: %s/v1
-  name: m
-  retry: { initial: 1ms, max: 2ms, retry_after_max: 2ms }
-prompt: go
+%sprompt: go
 tools:
   - name: work
     description: Does some work.
     parameters: { type: object, properties: { p: {}, n: { type: integer } }, additionalProperties: false }
     run: [sh, -c, "cat >> %s; echo >> %s; echo worked"]
     effects: write
-%s`, base, ranFile, ranFile, more)
+%s`, model, ranFile, ranFile, more)
+}
+
+// openAITask is a workTask for an endpoint. Retries come at once.
+func openAITask(base, more string) string { return asked(base, "", more) }
+
+// asked is an openAITask with further keys of the model.
+func asked(base, model, more string) string {
+	return workTask("  provider: openai\n  base_url: "+base+"/v1\n  name: m\n  retry: { initial: 1ms, max: 2ms, retry_after_max: 2ms }\n"+model, more)
 }
 
 // taskRun is a task that was run by the command.

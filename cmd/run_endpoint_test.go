@@ -11,13 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// asked replaces the model of openAITask's file.
-func asked(base, model, more string) string {
-	yaml := openAITask(base, more)
-	from, to := strings.Index(yaml, "model:\n"), strings.Index(yaml, "prompt: go")
-	return yaml[:from] + "model:\n  provider: openai\n  base_url: " + base + "/v1\n  name: m\n  retry: { initial: 1ms, max: 2ms, retry_after_max: 2ms }\n" + model + yaml[to:]
-}
-
 // What the file says reaches the endpoint as it was written, and what the
 // endpoint reports reaches the events: usage, cost, the price of each kind of
 // token.

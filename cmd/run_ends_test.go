@@ -75,9 +75,7 @@ func TestRecordedRunPlaysAgain(t *testing.T) {
 	if first.status() != "ok" {
 		t.Fatalf("%s (%s)", first.status(), first.reason())
 	}
-	yaml := openAITask(e.URL, "")
-	from, to := strings.Index(yaml, "model:\n"), strings.Index(yaml, "prompt: go")
-	again := runTask(t, yaml[:from]+"model: { provider: recorded, from: "+filepath.Join(first.dir, "out", "t.jsonl")+" }\n"+yaml[to:])
+	again := runTask(t, workTask("  provider: recorded\n  from: "+filepath.Join(first.dir, "out", "t.jsonl")+"\n", ""))
 	if again.status() != "ok" || again.text() != "done" || len(again.ran(t)) != 2 || e.requests() != 2 {
 		t.Errorf("%s (%s), %q, executed %q, %d requests", again.status(), again.reason(), again.text(), again.ran(t), e.requests())
 	}

@@ -150,9 +150,7 @@ func TestEndpointFaultsInWholeRuns(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			e := serve(t, f.answers...)
-			yaml := openAITask(e.URL, "")
-			yaml = strings.Replace(yaml, "  name: m\n", "  name: m\n  params: { max_tokens: 64, parallel_tool_calls: false }\n"+f.model, 1)
-			r := runTask(t, yaml)
+			r := runTask(t, asked(e.URL, "  params: { max_tokens: 64, parallel_tool_calls: false }\n"+f.model, ""))
 			f.check(t, e, &r)
 		})
 	}
