@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -141,6 +142,11 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
+// echo is how long the same signal again is not a second one. timeout(1) sends
+// its signal to the process and then to the group that the process is in, and
+// so do wrappers of commands: one wish, two signals.
+const echo = 250 * time.Millisecond
+
 // untilSignal ends the context at the first SIGINT or SIGTERM, with a
 // [signalError] as its cause; the second one ends the process, whatever hangs.
 func untilSignal(parent context.Context) (context.Context, func()) {
@@ -156,14 +162,19 @@ func untilSignal(parent context.Context) (context.Context, func()) {
 
 	done := make(chan struct{})
 	go func() {
-		for n := 0; ; n++ {
+		var first syscall.Signal
+		var since time.Time
+		for {
 			select {
 			case sig := <-signals:
 				s := sig.(syscall.Signal)
-				if n > 0 {
+				switch {
+				case first == 0:
+					first, since = s, time.Now()
+					cancel(signalError(s))
+				case s != first || time.Since(since) > echo:
 					os.Exit(exitSignalled + int(s))
 				}
-				cancel(signalError(s))
 			case <-done:
 				return
 			}

@@ -131,6 +131,25 @@ func TestFault69OneSignal(t *testing.T) {
 	}
 }
 
+// timeout(1) sends one signal twice, to the process and to its group: that is
+// one wish, and the run ends in order.
+func TestFault69OneSignalTwice(t *testing.T) {
+	dir := taskDir(t, sleeper)
+	c := startRun(t, dir, nil, "--out", "out", "t.yaml")
+	c.until(t, "tool_execution_update")
+	for range 2 {
+		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := c.finish(t); code != 143 || c.last(t)["type"] != "batch_end" {
+		t.Errorf("exit code %d, last event %v; stderr %q", code, c.last(t)["type"], c.errs.String())
+	}
+	if out := runTurnlog(t, "verify", filepath.Join(dir, "out", "t.jsonl")); !strings.Contains(out, "seal ok") {
+		t.Errorf("verify says %s", out)
+	}
+}
+
 // The second signal ends the process at once, whatever hangs; the transcript
 // is what was written.
 func TestFault69SecondSignal(t *testing.T) {
