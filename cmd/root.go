@@ -142,11 +142,6 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// echo is how long the same signal again is not a second one. timeout(1) sends
-// its signal to the process and then to the group that the process is in, and
-// so do wrappers of commands: one wish, two signals.
-const echo = 250 * time.Millisecond
-
 // untilSignal ends the context at the first SIGINT or SIGTERM, with a
 // [signalError] as its cause; the second one ends the process, whatever hangs.
 func untilSignal(parent context.Context) (context.Context, func()) {
@@ -162,19 +157,15 @@ func untilSignal(parent context.Context) (context.Context, func()) {
 
 	done := make(chan struct{})
 	go func() {
-		var first syscall.Signal
-		var since time.Time
+		var heard wish
 		for {
 			select {
 			case sig := <-signals:
 				s := sig.(syscall.Signal)
-				switch {
-				case first == 0:
-					first, since = s, time.Now()
-					cancel(signalError(s))
-				case s != first || time.Since(since) > echo:
+				if heard.again(s, time.Now()) {
 					os.Exit(exitSignalled + int(s))
 				}
+				cancel(signalError(s)) // the first cause stays
 			case <-done:
 				return
 			}
