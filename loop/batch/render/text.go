@@ -68,9 +68,12 @@ func (t *text) Event(e *batch.Event) error {
 func (t *text) own(e *batch.Event) {
 	switch e.Type {
 	case batch.BatchStart:
-		var start struct{ Tasks []string }
+		var start struct{ Tasks, Kept []string }
 		fields(e, &start)
 		t.tasks = len(start.Tasks)
+		for _, task := range start.Kept {
+			t.line("", t.paint(bold, t.printable(task))+t.paint(dim, " (finished before, kept)"))
+		}
 	case batch.TaskStart, batch.TaskRetry:
 		t.started(e)
 	case batch.TaskNote:

@@ -27,7 +27,7 @@ const key = "sk-local-0123456789"
 // events are those of a batch with everything in it that is shown.
 func events(tasks ...string) []batch.Event {
 	type body = map[string]any
-	all := []batch.Event{{Type: batch.BatchStart, Body: body{"tasks": tasks}}}
+	all := []batch.Event{{Type: batch.BatchStart, Body: body{"tasks": tasks, "kept": []string{"old"}}}}
 	for _, task := range tasks {
 		agent := func(e loop.Event) {
 			all = append(all, batch.Event{Type: string(e.Type), Task: task, Loop: &e})
