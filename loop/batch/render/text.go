@@ -182,7 +182,23 @@ func (t *text) tool(task string, e *loop.Event) {
 		m := transcript.Message{Content: e.Result.Content}
 		said = m.Text()
 	}
-	t.line(task, fmt.Sprintf("  %s %s: %s", t.printable(e.Call.Name), verdict, t.excerpt(said)))
+	t.line(task, fmt.Sprintf("  %s %s: %s", t.call(e.Call), verdict, t.excerpt(said)))
+}
+
+// callRunes leaves room for the result on the line.
+const callRunes = 60
+
+// call is a call's tool with its arguments, which tell calls apart.
+func (t *text) call(c *transcript.Call) string {
+	name := t.printable(c.Name)
+	arguments := strings.TrimSpace(t.masked(string(c.Arguments)))
+	if arguments == "" || arguments == "{}" {
+		return name
+	}
+	if runes := []rune(arguments); len(runes) > callRunes {
+		arguments = string(runes[:callRunes-1]) + "…"
+	}
+	return name + " " + t.paint(dim, report.Printable(arguments))
 }
 
 // ended shows how a task ended; the answer comes last, as it was given but for

@@ -41,7 +41,7 @@ func events(tasks ...string) []batch.Event {
 		}
 		ran := func(name, text string, failed bool, ms int64) {
 			agent(loop.Event{
-				Type: loop.ToolExecutionEnd, Call: &transcript.Call{ID: name, Name: name}, IsError: failed, DurationMs: ms,
+				Type: loop.ToolExecutionEnd, Call: &transcript.Call{ID: name, Name: name, Arguments: []byte(`{"command":"echo ` + key + ` \u001b[2J and much more than there is room for"}`)}, IsError: failed, DurationMs: ms,
 				Result: &loop.Result{Content: []transcript.Block{transcript.TextBlock(text)}},
 			})
 		}
