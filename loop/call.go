@@ -26,6 +26,9 @@ type call struct {
 	result   Result
 	ran      bool
 	duration time.Duration
+
+	kept  *transcript.Message // the result, once it is part of the history and was not shown
+	entry *transcript.Entry   // of kept
 }
 
 // refuse gives a call that does not run its result.

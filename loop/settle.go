@@ -12,7 +12,7 @@ import (
 // without a result. The zero value runs it.
 type Recovery struct {
 	Result     *Result // what the tool gave, as recorded before the interruption
-	DurationMs int64   // of the tool, with Result
+	DurationMs int64   // of the tool, with Result; -1 if it did not run
 	Refuse     string  // text of an error result; the call does not run
 }
 
@@ -49,7 +49,8 @@ func (b *calls) recover(ctx context.Context, c *call) {
 	case err != nil:
 		c.refuse(err.Error())
 	case known.Result != nil:
-		c.result, c.ran, c.duration = *known.Result, true, time.Duration(known.DurationMs)*time.Millisecond
+		c.result, c.ran = *known.Result, known.DurationMs >= 0
+		c.duration = time.Duration(known.DurationMs) * time.Millisecond
 	case known.Refuse != "":
 		c.refuse(known.Refuse)
 	case b.prepare(ctx, c) && b.intend(ctx, c):

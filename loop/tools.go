@@ -250,22 +250,35 @@ func (b *calls) finish(ctx context.Context, c *call) {
 	b.end(c)
 }
 
-// end shows that a call has its result. Beside other calls the result is
-// recorded first, because its message comes only when all of them ended.
+// end shows that a call has its result, which is on disk by then: as its
+// message, or beside other calls, whose messages come only when all of them
+// ended, as a record of its own.
 func (b *calls) end(c *call) {
-	if b.together && c.ran && b.r.c.Append != nil {
+	if b.together && b.r.c.Append != nil {
 		b.r.note(transcript.CustomResult, transcript.CallResult{
 			ToolCallID: c.raw.ID, Result: appendResult(nil, &c.result), IsError: c.result.IsError,
 			Terminate: c.result.Terminate, DurationMs: c.durationMs(),
 		})
 	}
-	b.r.emit(Event{
+	b.r.mu.Lock()
+	defer b.r.mu.Unlock()
+	if !b.together {
+		c.kept = c.message()
+		c.entry = b.r.keep(c.kept)
+	}
+	b.r.emitLocked(Event{
 		Type: ToolExecutionEnd, Call: c.raw, Result: &c.result,
 		IsError: c.result.IsError, DurationMs: c.durationMs(),
 	})
 }
 
-// answer makes the result of a call part of the history.
+// answer makes the result of a call part of the history, and shows it.
 func (b *calls) answer(c *call) {
-	b.r.commit(c.message(), false)
+	if c.kept == nil {
+		b.r.commit(c.message(), false)
+		return
+	}
+	b.r.mu.Lock()
+	defer b.r.mu.Unlock()
+	b.r.show(c.kept, c.entry, false)
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -211,22 +212,64 @@ func intents(data []byte) map[string]int {
 }
 
 // checkShown checks that every message and result that a reader saw is in the
-// transcript, once.
+// transcript.
 func checkShown(t *testing.T, c *capture, data []byte) {
 	t.Helper()
+	messages, results := recorded(t, data)
 	for _, r := range c.records(t) {
 		switch r.Type {
 		case "message_end":
-			raw, err := json.Marshal(r.Raw["message"].(map[string]any)["timestamp"])
-			if err != nil || !bytes.Contains(data, raw) {
-				t.Errorf("a message with timestamp %s was shown and is not in the transcript", raw)
+			if m := encoded(t, r.Raw["message"]); !messages[m] {
+				t.Errorf("this message was shown and is not in the transcript: %s", m)
 			}
 		case "tool_execution_end":
-			if !bytes.Contains(data, fmt.Appendf(nil, `"toolCallId":%q`, r.Raw["toolCallId"])) {
-				t.Errorf("the result of %v was shown and is not in the transcript", r.Raw["toolCallId"])
+			id, _ := r.Raw["toolCallId"].(string)
+			content := encoded(t, r.Raw["result"].(map[string]any)["content"])
+			if !slices.Contains(results[id], content) {
+				t.Errorf("the result %s of %s was shown and is not in the transcript, which has %q", content, id, results[id])
 			}
 		}
 	}
+}
+
+// recorded are the messages of a transcript, and the contents of its results by
+// call.
+func recorded(t *testing.T, data []byte) (messages map[string]bool, results map[string][]string) {
+	t.Helper()
+	messages, results = map[string]bool{}, map[string][]string{}
+	for line := range bytes.Lines(data) {
+		var e struct {
+			CustomType string
+			Message    map[string]any
+			Data       struct {
+				ToolCallID string
+				Result     struct{ Content any }
+			}
+		}
+		if json.Unmarshal(line, &e) != nil { // torn
+			continue
+		}
+		id, content := e.Data.ToolCallID, e.Data.Result.Content
+		if e.Message != nil {
+			messages[encoded(t, e.Message)] = true
+			id, _ = e.Message["toolCallId"].(string)
+			content = e.Message["content"]
+		}
+		if e.Message != nil || e.CustomType == transcript.CustomResult {
+			results[id] = append(results[id], encoded(t, content))
+		}
+	}
+	return messages, results
+}
+
+// encoded is v with the members of its objects in order.
+func encoded(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
 
 func TestFinishedTasksAreKept(t *testing.T) {

@@ -72,7 +72,7 @@ type CallResult struct {
 	Result     json.RawMessage `json:"result"`
 	IsError    bool            `json:"isError"`
 	Terminate  bool            `json:"terminate,omitempty"`
-	DurationMs int64           `json:"durationMs"`
+	DurationMs int64           `json:"durationMs"` // -1 if it did not run
 }
 
 // TurnRecord is written before the event of a turn's end.
