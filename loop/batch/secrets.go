@@ -8,6 +8,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
@@ -110,24 +113,65 @@ func NewMasker(values map[string]string, patterns []*regexp.Regexp) *Masker {
 }
 
 // encodedForms is a value as JSON strings may hold it: plain, inside of one
-// string, and inside of a string inside of a string (arguments as text).
+// string, and inside of a string inside of a string (arguments as text). Raw
+// JSON of models and servers is kept as it came, so the habits of their
+// encoders count too.
 func encodedForms(value string) [][]byte {
-	forms := [][]byte{[]byte(value)}
-	text := value
+	forms := []string{value}
+	level := forms
 	for range 2 {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if enc.Encode(text) != nil { // a string always encodes
-			break
+		var next []string
+		for _, text := range level {
+			for _, encoded := range insides(text) {
+				if !slices.Contains(next, encoded) {
+					next = append(next, encoded)
+				}
+			}
 		}
-		quoted := bytes.TrimSpace(b.Bytes())
-		text = string(quoted[1 : len(quoted)-1])
-		if !slices.ContainsFunc(forms, func(f []byte) bool { return string(f) == text }) {
-			forms = append(forms, []byte(text))
+		for _, text := range next {
+			if !slices.Contains(forms, text) {
+				forms = append(forms, text)
+			}
+		}
+		level = next
+	}
+	all := make([][]byte, len(forms))
+	for i, text := range forms {
+		all[i] = []byte(text)
+	}
+	return all
+}
+
+// insides are the ways to write a text between the quotes of a JSON string: as
+// it is, with Go's escapes for HTML, with PHP's for slashes, in ASCII alone as
+// Python does it, and the last two together.
+func insides(text string) []string {
+	var plain, html bytes.Buffer
+	enc := json.NewEncoder(&plain)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(text) != nil || json.NewEncoder(&html).Encode(text) != nil { // a string always encodes
+		return nil
+	}
+	inside := func(b *bytes.Buffer) string { s := b.String(); return s[1 : len(s)-2] } // behind the last quote is a newline
+	slashed := strings.ReplaceAll(inside(&plain), "/", `\/`)
+	return []string{inside(&plain), inside(&html), slashed, ascii(inside(&plain)), ascii(slashed)}
+}
+
+// ascii writes all other characters as \uXXXX.
+func ascii(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return forms
+	return b.String()
 }
 
 // Mask returns line with every secret replaced, or line itself if it has none.
