@@ -28,6 +28,7 @@ func listJSON(w io.Writer, rules []verify.Rule) error {
 	type option struct {
 		Name    string `json:"name"`
 		Default int    `json:"default"`
+		Least   int    `json:"least"`
 		Doc     string `json:"doc"`
 	}
 	type record struct {

@@ -111,6 +111,9 @@ func ruleValues(r verify.Rule, set map[string]any) (verify.Values, error) {
 		if !ok {
 			return nil, fmt.Errorf("option %s: want a number, have %v", r.Options[i].Name, set[name])
 		}
+		if n < r.Options[i].Least {
+			return nil, fmt.Errorf("option %s: want %d or more, have %d", r.Options[i].Name, r.Options[i].Least, n)
+		}
 		values[r.Options[i].Name] = n
 	}
 	return values, nil

@@ -36,6 +36,7 @@ type Rule struct {
 type Option struct {
 	Name    string
 	Default int
+	Least   int // smaller numbers are an error
 	Doc     string
 }
 
@@ -121,11 +122,14 @@ func Select(rules []Rule, choices []string) ([]Rule, error) {
 }
 
 // values fills in the defaults of the rule's options. An unknown name is an
-// error that lists the known ones.
+// error that lists the known ones, and so is a number that makes no sense.
 func (r Rule) values(set Values) (Values, error) {
 	v := make(Values, len(r.Options))
 	for _, o := range r.Options {
 		v[o.Name] = o.Default
+		if n, ok := set[o.Name]; ok && n < o.Least {
+			return nil, fmt.Errorf("option %s of rule %s: want %d or more, have %d", o.Name, r.ID, o.Least, n)
+		}
 	}
 	for _, name := range sortedKeys(set) {
 		if _, ok := v[name]; !ok {

@@ -75,6 +75,10 @@ func TestOptions(t *testing.T) {
 	}
 	twice := verify.Options{Rules: map[string]verify.Values{"repeated-call": {"times": 2}}}
 	fires(t, "repeated-call", check(t, "loop", []byte(text), twice).Findings)
+	once := verify.Options{Rules: map[string]verify.Values{"repeated-call": {"times": 1}}}
+	if _, err := verify.Run(t.Context(), memory("loop", []byte(text)), rules(), once); err == nil {
+		t.Error("one call was taken for a loop")
+	}
 
 	note := verify.Options{Severities: map[string]verify.Severity{"undeclared-tool-call": verify.Note, "open-call": verify.Error}}
 	result := check(t, "session", []byte(session), note)

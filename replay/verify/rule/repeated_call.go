@@ -18,11 +18,11 @@ func repeatedCall() verify.Rule {
 		Fix:     "Tell the model that it has the answer, or end the run.",
 		Quiet:   "Other arguments with the same result, polling whose results change, a user who asks again.",
 		Since:   "0.1.0",
-		Options: []verify.Option{{Name: "times", Default: 3, Doc: "how many times in a row make a loop"}},
+		Options: []verify.Option{{Name: "times", Default: 3, Least: 2, Doc: "how many times in a row make a loop"}},
 		Bad:     repeatedSample("1", "1", "1"),
 		Good:    repeatedSample("1", "1", "2"),
 		New: func(v verify.Values) verify.Checker {
-			times := max(2, v["times"])
+			times := v["times"]
 			return verify.Checker{
 				Memory: func() verify.Memory { return new(streak) },
 				Message: func(p *verify.Pass, m *transcript.Message) {
