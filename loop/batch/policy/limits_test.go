@@ -42,6 +42,9 @@ func simulate(t *testing.T, r *rand.Rand, l Limits) {
 	var s replay.State
 	s.Append(transcript.UserText("go"))
 	for turn := 1; turn <= 200; turn++ {
+		if m.wrap.state == wrapAsked {
+			t.Fatalf("turn %d comes after the last one", turn)
+		}
 		before := m.left()
 		u, err := m.prepareRequest(context.Background(), loop.RequestInfo{State: &s, Messages: s.Messages()})
 		if err != nil {
@@ -79,6 +82,9 @@ func simulate(t *testing.T, r *rand.Rand, l Limits) {
 		if d == loop.End {
 			return
 		}
+		if u, err := m.prepareNextTurn(context.Background(), loop.Turn{}); err != nil || len(u.Messages) > 0 != (m.wrap.state == wrapSaid) {
+			t.Fatalf("turn %d: %d messages, %v", turn, len(u.Messages), err)
+		}
 	}
 	t.Fatal("200 turns within the limits")
 }
@@ -87,7 +93,7 @@ func TestLimitsCannotBeOvershot(t *testing.T) {
 	const runs = 10_000
 	for i := range uint64(runs) {
 		r := rand.New(rand.NewPCG(1, i))
-		l := Limits{MaxTokens: int64(r.IntN(3) * 100)}
+		l := Limits{MaxTokens: int64(r.IntN(3) * 100), WrapUp: i%2 == 0}
 		if i%3 != 0 {
 			l.Tokens = 1 + r.Int64N(20_000)
 		}
