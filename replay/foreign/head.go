@@ -40,31 +40,84 @@ func newHead(b []byte, objects int) *Head {
 	return h
 }
 
-// readObject reads the members of an object up to the first thing that is not
-// JSON, so that a torn line still shows what it was.
+// readObject reads the members of an object as far as they go, so that a torn
+// line still shows what it was. What is inside of their values is passed over:
+// decoding it was a third of the time that a small file takes.
 func readObject(line []byte) Object {
-	d := json.NewDecoder(bytes.NewReader(line))
 	o := make(Object)
-	if _, err := d.Token(); err != nil {
-		return o
-	}
-	for d.More() {
-		key, err := d.Token()
-		name, ok := key.(string)
-		if err != nil || !ok {
+	for rest := line[1:]; ; {
+		rest = bytes.TrimLeft(rest, white+",")
+		key, after, ok := cutValue(rest)
+		after, colon := bytes.CutPrefix(bytes.TrimLeft(after, white), []byte(":"))
+		name, isText := text(key)
+		if !ok || !colon || !isText {
 			return o
 		}
 		o[name] = ""
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
+		value, after, ok := cutValue(bytes.TrimLeft(after, white))
+		if !ok {
 			return o
 		}
-		var text string
-		if value[0] == '"' && json.Unmarshal(value, &text) == nil {
-			o[name] = text
+		o[name], _ = text(value)
+		rest = after
+	}
+}
+
+const white = " \t\r\n"
+
+// text is the value of a string, ok if token is one.
+func text(token []byte) (s string, ok bool) {
+	if len(token) == 0 || token[0] != '"' || json.Unmarshal(token, &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
+// cutValue splits b behind the value that it starts with; ok is false if it
+// does not start with a whole one.
+func cutValue(b []byte) (value, rest []byte, ok bool) {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		case '"':
+			i = stringEnd(b, i)
+		case ' ', '\t', '\r', '\n', ',', ':':
+			continue
+		default:
+			if depth == 0 {
+				i += max(0, bytes.IndexAny(b[i:], white+",]}")-1)
+			}
+		}
+		if i >= len(b) || depth < 0 {
+			return nil, nil, false
+		}
+		if depth == 0 {
+			return b[:i+1], b[i+1:], true
 		}
 	}
-	return o
+	return nil, nil, false
+}
+
+// stringEnd is the offset of the quote that ends the string at i, len(b) if
+// there is none.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		k := bytes.IndexByte(b[i:], '"')
+		if k < 0 {
+			break
+		}
+		i += k
+		escapes := len(b[:i]) - len(bytes.TrimRight(b[:i], `\`))
+		if escapes%2 == 0 {
+			return i
+		}
+	}
+	return len(b)
 }
 
 // has reports whether o has all the members.
