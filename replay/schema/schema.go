@@ -100,6 +100,10 @@ func (refuse) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is outside of the document and is not loaded", url)
 }
 
+// Unresolved reports whether a $ref leads nowhere. Arguments that reach it are
+// refused, which says nothing about them.
+func (s *Schema) Unresolved() bool { return len(s.unresolved) > 0 }
+
 // Warnings lists the parts of the document that are not enforced, in document
 // order.
 func (s *Schema) Warnings() []string { return slices.Clone(s.warnings) }

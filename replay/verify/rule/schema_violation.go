@@ -56,7 +56,7 @@ type schemas map[declarationKey]parameters
 type parameters struct {
 	plain *plainSchema
 	full  *schema.Schema // nil until it is needed
-	bad   bool           // it does not compile, so nothing can be said
+	bad   bool           // it does not compile, or refers to what is not there: nothing can be said
 }
 
 type declarationKey struct {
@@ -89,7 +89,7 @@ func (s schemas) violation(c *verify.Call) string {
 	if declared.full == nil && !declared.bad {
 		var err error
 		declared.full, err = schema.Compile(c.Tool.Parameters)
-		declared.bad = err != nil
+		declared.bad = err != nil || declared.full.Unresolved()
 		s[key] = declared
 	}
 	if declared.bad {
