@@ -38,7 +38,7 @@ func secretInTranscript() verify.Rule {
 
 func findSecrets(p *verify.Pass, finder *secret.Finder, l *transcript.Line, e *transcript.Entry) {
 	escaped := finder.FindJSON(e.Raw, func(m secret.Match) bool {
-		if field := fieldAt(e.Raw, m.From); !opaque(field) {
+		if field, depth := fieldAt(e.Raw, m.From); !opaque(field, depth) {
 			start := max(0, bytes.Index(l.Raw, e.Raw)) // not at 0 on a glued line
 			reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], start+m.From+1)
 		}
@@ -62,7 +62,7 @@ func findEscaped(p *verify.Pass, finder *secret.Finder, e *transcript.Entry) {
 			continue
 		}
 		for m := range finder.Find([]byte(text)) {
-			if field := fieldAt(e.Raw, int(d.InputOffset())-1); !opaque(field) {
+			if field, depth := fieldAt(e.Raw, int(d.InputOffset())-1); !opaque(field, depth) {
 				reportSecret(p, e, m.Kind, field, []byte(text[m.From:m.To]), int(before)+1)
 			}
 		}
@@ -86,15 +86,22 @@ func article(kind string) string {
 	return "a " + kind
 }
 
+// imageDepth is how many objects and lists are open at least around the data
+// of an image: those of the entry, the message and the block. The data of a
+// custom entry is further out, and is text like any other.
+const imageDepth = 3
+
 // opaque reports whether a field holds bytes that look random and may match
 // anything.
-func opaque(field string) bool {
-	return strings.HasSuffix(strings.ToLower(field), "signature") || field == "data" || strings.Contains(field, "encrypted")
+func opaque(field string, depth int) bool {
+	return depth > 0 && strings.HasSuffix(strings.ToLower(field), "signature") || field == "data" && depth >= imageDepth ||
+		strings.Contains(field, "encrypted")
 }
 
 // fieldAt is the key of the string of a record that offset at lies in, the
-// nearest one for elements of lists.
-func fieldAt(raw []byte, at int) string {
+// nearest one for elements of lists, and how many objects and lists are open
+// there. If the string is a key itself, it is that of its object, at depth 0.
+func fieldAt(raw []byte, at int) (field string, depth int) {
 	var (
 		keys   []string // of the open objects and lists
 		key    string
@@ -115,8 +122,11 @@ func fieldAt(raw []byte, at int) string {
 			isKey = len(object) > 0 && object[len(object)-1]
 		case '"':
 			end := stringEnd(raw, i)
+			if at < end && isKey {
+				return keys[len(keys)-1], 0
+			}
 			if at < end {
-				return key
+				return key, len(keys)
 			}
 			if isKey {
 				key, isKey = textOf(raw[i:end]), false
@@ -124,7 +134,7 @@ func fieldAt(raw []byte, at int) string {
 			i = end - 1
 		}
 	}
-	return key
+	return key, len(keys)
 }
 
 // stringEnd is the offset behind the string that starts at i.
