@@ -159,6 +159,8 @@ func (a *attempt) play(ctx context.Context) error {
 	if a.model, err = a.b.newModel(a.task); err != nil {
 		return fmt.Errorf("make the model: %w", err)
 	}
+	a.b.o.Control.start(a.task.ID, a.abort)
+	defer a.b.o.Control.end(a.task.ID)
 	kind := TaskStart
 	if a.stream.started() {
 		kind = TaskRetry
@@ -178,7 +180,6 @@ func (a *attempt) play(ctx context.Context) error {
 		return err
 	}
 	a.b.o.Control.begin(a.task.ID, &controlled{a.conversation, a.showQueue, a.abort})
-	defer a.b.o.Control.end(a.task.ID)
 	next, err := a.resume(ctx)
 	for ; err == nil && next < len(a.task.Prompts); next++ {
 		if !a.limiter.Room() || ctx.Err() != nil {
@@ -189,7 +190,8 @@ func (a *attempt) play(ctx context.Context) error {
 		}
 		err = a.run(ctx, next)
 	}
-	return err
+	a.b.o.Control.end(a.task.ID)
+	return errors.Join(err, a.unheard())
 }
 
 // markFinal says that the run that comes is the last one.
@@ -284,6 +286,17 @@ func (a *attempt) notes() error {
 		}
 	}
 	return nil
+}
+
+// unheard says that messages from outside came too late: each was answered as
+// a success when it was queued.
+func (a *attempt) unheard() error {
+	steering, followUps := a.conversation.Waiting()
+	n := len(steering) + len(followUps)
+	if n == 0 || a.b.o.Control == nil {
+		return nil
+	}
+	return a.stream.own(TaskNote, noteBody{fmt.Sprintf("the task ended; queued messages that were not heard: %d", n)})
 }
 
 type noteBody struct {

@@ -22,8 +22,8 @@ import (
 //	{"id":"3","type":"abort"}
 //
 // task names the task; it can be left out while one task runs. An abort
-// without one ends the batch. What comes before the first task runs waits for
-// it. Each command is answered by a response event with its id, after it took
+// without one ends the batch. What comes before the first task, or while its
+// task is being set up, waits for it. Each command is answered by a response event with its id, after it took
 // effect; text is another name of message.
 type Control struct {
 	sink   Sink
@@ -31,9 +31,9 @@ type Control struct {
 	opened chan struct{} // closed when batch_start is out: nothing is answered before it
 
 	mu    sync.Mutex
-	tasks map[string]*controlled
-	begun bool       // a task has taken commands
-	early []*command // came before that
+	tasks map[string]*controlled // under way
+	begun bool                   // a task has been under way
+	early []*command             // for tasks that do not listen yet
 
 	answering sync.Mutex
 	closed    bool // nothing is answered any more
@@ -41,8 +41,8 @@ type Control struct {
 
 // controlled is a task that takes commands.
 type controlled struct {
-	conversation *policy.Conversation
-	changed      func() // shows what is queued
+	conversation *policy.Conversation // nil while the task is set up
+	changed      func()               // shows what is queued
 	abort        func(error)
 }
 
@@ -76,25 +76,17 @@ func NewControl(sink Sink, abort func(error)) *Control {
 	return &Control{sink: sink, abort: abort, opened: make(chan struct{}), tasks: map[string]*controlled{}}
 }
 
-// obey does what a command says and answers it, now or when the first task
-// runs. It reports whether it was a command that could be obeyed.
+// errEarly says that a command waits for its task.
+var errEarly = errors.New("the task does not listen yet")
+
+// obey does what a command says and answers it, now or when its task takes
+// commands. It reports whether it was a command that could be obeyed.
 func (c *Control) obey(cmd *command) (ok bool, err error) {
-	if c.wait(cmd) {
+	failed := c.do(cmd)
+	if errors.Is(failed, errEarly) {
 		return true, nil
 	}
-	failed := c.do(cmd)
 	return failed == nil, c.answer(cmd, failed)
-}
-
-// wait keeps a command for the first task, if none has begun.
-func (c *Control) wait(cmd *command) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.begun || cmd.check() != nil || cmd.forBatch() {
-		return false
-	}
-	c.early = append(c.early, cmd)
-	return true
 }
 
 // answer says what became of a command. Its error is that of the sink.
@@ -123,18 +115,21 @@ func (c *Control) close() {
 	if c == nil {
 		return
 	}
-	c.obeyEarly() // no task took commands: they are refused
+	c.mu.Lock()
+	c.begun = true // no other task comes: what waits is refused
+	c.mu.Unlock()
+	c.obeyEarly()
 	c.answering.Lock()
 	defer c.answering.Unlock()
 	c.closed = true
 }
 
-// obeyEarly obeys what came too early. An answer that nobody reads is noticed
-// at the next event.
+// obeyEarly obeys what came too early, as far as it still does not. An answer
+// that nobody reads is noticed at the next event.
 func (c *Control) obeyEarly() {
 	c.mu.Lock()
 	early := c.early
-	c.begun, c.early = true, nil
+	c.early = nil
 	c.mu.Unlock()
 	for _, cmd := range early {
 		_, _ = c.obey(cmd)
@@ -170,7 +165,7 @@ func (c *Control) do(cmd *command) error {
 	if err := cmd.check(); err != nil {
 		return err
 	}
-	t, err := c.find(cmd.Task)
+	t, err := c.find(cmd)
 	if err != nil {
 		return err
 	}
@@ -187,33 +182,49 @@ func (c *Control) do(cmd *command) error {
 	return nil
 }
 
-func (c *Control) find(id string) (*controlled, error) {
+// find is the task that a command is for. A command that comes too early is
+// kept.
+func (c *Control) find(cmd *command) (*controlled, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t := c.tasks[id]; t != nil {
-		return t, nil
-	}
+	id := cmd.Task
 	running := slices.Sorted(maps.Keys(c.tasks))
+	if id == "" && len(running) == 1 {
+		id = running[0]
+	}
+	t := c.tasks[id]
 	switch {
+	case t != nil && (t.conversation != nil || cmd.Type == "abort"):
+		return t, nil
+	case t != nil, !c.begun:
+		c.early = append(c.early, cmd)
+		return nil, errEarly
 	case id != "":
 		return nil, fmt.Errorf("no task %q is running", id)
-	case len(running) == 1:
-		return c.tasks[running[0]], nil
 	case len(running) == 0:
 		return nil, errors.New("no task is running")
 	}
 	return nil, fmt.Errorf("task is missing: %s are running", strings.Join(running, ", "))
 }
 
-// begin lets a task take commands; end stops that. A nil Control has none.
+// start says that a task is being set up: what it shall hear waits. begin lets
+// it listen; end stops that. A nil Control has none.
+func (c *Control) start(id string, abort func(error)) { c.set(id, &controlled{abort: abort}) }
+
 func (c *Control) begin(id string, t *controlled) {
+	c.set(id, t)
+	if c != nil {
+		c.obeyEarly()
+	}
+}
+
+func (c *Control) set(id string, t *controlled) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
-	c.tasks[id] = t
-	c.mu.Unlock()
-	c.obeyEarly()
+	defer c.mu.Unlock()
+	c.tasks[id], c.begun = t, true
 }
 
 func (c *Control) end(id string) {
@@ -221,6 +232,7 @@ func (c *Control) end(id string) {
 		return
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	delete(c.tasks, id)
+	c.mu.Unlock()
+	c.obeyEarly() // what waited for it is refused
 }

@@ -170,3 +170,62 @@ func TestControlGivesUp(t *testing.T) {
 		t.Errorf("responses %s", got)
 	}
 }
+
+// From task_start on a task has a name to call it by: what comes while it is
+// set up waits, and an abort does not.
+func TestControlWhileATaskIsSetUp(t *testing.T) {
+	two := "version: 1\nprompt: go\nmodel: { provider: scripted, responses: [{ text: a }, { text: b }] }\n"
+	for _, c := range []struct{ command, responses, heard, status string }{
+		{`{"id":1,"type":"steer","message":"hello","task":"second"}`, "1 steer true", "[go hello]", "ok"},
+		{`{"id":1,"type":"steer","message":"hello"}`, "1 steer true", "[go hello]", "ok"},
+		{`{"id":1,"type":"abort","task":"second"}`, "1 abort true", "[]", "aborted"},
+	} {
+		out := &capture{}
+		w := &NDJSON{W: out}
+		control := NewControl(w, func(error) {})
+		sink := sinkFunc(func(e *Event) error {
+			if err := w.Event(e); err != nil || e.Type != TaskStart || e.Task != "second" {
+				return err
+			}
+			return control.Read(t.Context(), strings.NewReader(c.command))
+		})
+		dir := filepath.Join(t.TempDir(), "out")
+		files := append(parse(t, "first", two), parse(t, "second", two)...)
+		sum, err := Run(t.Context(), Options{Files: files, Out: dir, Sink: sink, Control: control})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := responses(t, out); got != c.responses || string(sum.Results[1].Status) != c.status {
+			t.Errorf("%s: %s, responses %s", c.command, sum.Results[1].Status, got)
+		}
+		if got := fmt.Sprint(userTexts(entries(t, filepath.Join(dir, "second.jsonl")))); got != c.heard {
+			t.Errorf("%s: the agent heard %s", c.command, got)
+		}
+	}
+}
+
+// A message that was queued too late is not lost without a word.
+func TestControlUnheard(t *testing.T) {
+	c := &capture{}
+	out := &NDJSON{W: c}
+	control := NewControl(out, func(error) {})
+	sink := sinkFunc(func(e *Event) error {
+		if e.Type == "agent_end" { // the queues were asked for the last time
+			control.tasks["c"].conversation.FollowUps.Push(transcript.UserText("too late"))
+		}
+		return out.Event(e)
+	})
+	yaml := "version: 1\nprompt: go\nmodel: { provider: scripted, responses: [{ text: a }] }\n"
+	if _, err := Run(t.Context(), Options{Files: parse(t, "c", yaml), Out: filepath.Join(t.TempDir(), "out"), Sink: sink, Control: control}); err != nil {
+		t.Fatal(err)
+	}
+	var notes []any
+	for _, r := range c.records(t) {
+		if r.Type == TaskNote {
+			notes = append(notes, r.Raw["message"])
+		}
+	}
+	if got := fmt.Sprint(notes); got != "[the task ended; queued messages that were not heard: 1]" {
+		t.Errorf("notes %s", got)
+	}
+}

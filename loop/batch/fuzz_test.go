@@ -42,7 +42,7 @@ func FuzzControl(f *testing.F) {
 		c := &capture{}
 		control := NewControl(&NDJSON{W: c}, func(error) {})
 		control.open()
-		control.obeyEarly()
+		control.begun = true
 		if err := control.Read(context.Background(), bytes.NewReader(data)); err != nil {
 			t.Fatal(err)
 		}
