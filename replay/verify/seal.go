@@ -32,10 +32,10 @@ type sealer struct {
 }
 
 func newSealer(format foreign.Format, head []byte, o Options) *sealer {
-	ours := format.Seals && bytes.Contains(head, []byte("turnlog"))
+	ours := format.Seals && (format.Name == "turnlog" || bytes.Contains(head, []byte("turnlog.")))
 	return &sealer{
 		hashes:  ours || o.Anchor != "",
-		records: format.Seals && (format.Name == "turnlog" || bytes.Contains(head, []byte(transcript.CustomRequest))),
+		records: ours && (format.Name == "turnlog" || bytes.Contains(head, []byte(transcript.CustomRequest))),
 		own:     format.Name == "turnlog",
 	}
 }
