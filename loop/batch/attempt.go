@@ -156,7 +156,7 @@ func (a *attempt) play(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if a.model, err = a.b.newModel(a.task); err != nil {
+	if a.model, err = a.b.newModel(a.task, a.clock.Hold); err != nil {
 		return fmt.Errorf("make the model: %w", err)
 	}
 	a.b.o.Control.start(a.task.ID, a.abort)

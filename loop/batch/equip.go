@@ -11,17 +11,18 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/loop/tool"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// newModel makes the model of a task.
-func (b *batch) newModel(t *task.Task) (loop.Model, error) {
+// newModel makes the model of a task. hold hears when its requests wait.
+func (b *batch) newModel(t *task.Task, hold provider.Hold) (loop.Model, error) {
 	if b.o.Model != nil {
 		return b.o.Model(t)
 	}
-	return b.pool.New(t)
+	return b.pool.New(t, hold)
 }
 
 // toolkit makes the tools of one attempt and closes what they hold.

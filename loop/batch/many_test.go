@@ -293,7 +293,7 @@ func TestTaskRetries(t *testing.T) {
 			made := 0
 			model := func(tk *task.Task) (loop.Model, error) {
 				b := batch{}
-				m, err := b.pool.New(tk)
+				m, err := b.pool.New(tk, nil)
 				made++
 				if made <= max(attempts, 2) { // the check before the start counts
 					m = failsSecond{m}

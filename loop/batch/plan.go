@@ -102,7 +102,7 @@ func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
 			return plan{}, at(t, t.Assert[i].Place, err)
 		}
 	}
-	if _, err := b.newModel(t); err != nil {
+	if _, err := b.newModel(t, nil); err != nil {
 		return plan{}, at(t, t.Model.Place, fmt.Errorf("model: %w", err))
 	}
 	if err := b.priced(t); err != nil {

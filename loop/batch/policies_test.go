@@ -2,7 +2,10 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -289,6 +292,57 @@ func TestClocks(t *testing.T) {
 			for _, f := range findings(t, filepath.Join(out, "p.jsonl")) {
 				t.Errorf("line %d: %s [%s]", f.Line, f.Message, f.Rule)
 			}
+		})
+	}
+}
+
+// endpointFunc answers requests to an endpoint that is nowhere.
+type endpointFunc func(*http.Request) (*http.Response, error)
+
+func (f endpointFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A request that may not go out yet is no silence of the agent; an endpoint
+// that does not answer is one.
+func TestIdleWaitsWithTheRequest(t *testing.T) {
+	const says = "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"fine\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+	answer := func(status int, header http.Header, body string) *http.Response {
+		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body))}
+	}
+	stream := http.Header{"Content-Type": {"text/event-stream"}}
+	fine := func(*http.Request) (*http.Response, error) { return answer(http.StatusOK, stream, says), nil }
+	throttled := false
+	for _, test := range []struct {
+		name, model string
+		endpoint    endpointFunc
+		want        policy.Status
+	}{
+		{"rate", "rate: { requests_per_minute: 1 }", fine, policy.OK},
+		{"Retry-After", "retry: { attempts: 2 }", func(r *http.Request) (*http.Response, error) {
+			if !throttled {
+				throttled = true
+				return answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"90"}}, `{"error":{"message":"slow down"}}`), nil
+			}
+			return fine(r)
+		}, policy.OK},
+		{"silence", "retry: { attempts: 1 }", func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, context.Cause(r.Context())
+		}, policy.Limit},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := parse(t, "p", "version: 1\nmodel: { provider: openai, name: m, base_url: 'http://nowhere.invalid/v1', "+test.model+" }\nprompts: [a, b]\nfinish: { limits: { idle: 10s } }\n")
+			out := filepath.Join(t.TempDir(), "out")
+			synctest.Test(t, func(t *testing.T) {
+				b := newBatch(Options{Files: files, Out: out})
+				b.pool.Transport = test.endpoint
+				if err := errors.Join(b.prepare(), b.open()); err != nil {
+					t.Fatal(err)
+				}
+				sum, err := b.run(t.Context())
+				if err != nil || sum.Results[0].Status != test.want {
+					t.Errorf("%+v, %v; want %s", sum.Results, err, test.want)
+				}
+			})
 		})
 	}
 }

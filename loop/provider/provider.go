@@ -20,8 +20,12 @@ import (
 // Provider is a row of the table of providers.
 type Provider struct {
 	Name string
-	New  func(*Pool, *task.Task) (loop.Model, error)
+	New  func(*Pool, *task.Task, Hold) (loop.Model, error)
 }
+
+// Hold is called when a request begins to wait for leave to go out, because of
+// the endpoint's rate or a failure; release when it goes on. Nil tells nobody.
+type Hold func() (release func())
 
 // Table lists the providers. One is added here and nowhere else.
 func Table() []Provider {
@@ -44,6 +48,9 @@ func Names() []string {
 // Pool is what the models of one process share: connections to an endpoint
 // and its rate. The zero value is an empty pool.
 type Pool struct {
+	// Transport carries all requests; nil is one per endpoint.
+	Transport http.RoundTripper
+
 	mu         sync.Mutex
 	limiters   map[string]*openai.Limiter
 	transports map[transportKey]http.RoundTripper
@@ -54,17 +61,18 @@ type transportKey struct {
 	timeouts task.Timeouts
 }
 
-// New makes the model of a task. The endpoint is not contacted.
-func (p *Pool) New(t *task.Task) (loop.Model, error) {
+// New makes the model of a task. The endpoint is not contacted. hold hears when
+// its requests have to wait.
+func (p *Pool) New(t *task.Task, hold Hold) (loop.Model, error) {
 	for _, row := range Table() {
 		if row.Name == t.Model.Provider {
-			return row.New(p, t)
+			return row.New(p, t, hold)
 		}
 	}
 	return nil, fmt.Errorf("unknown provider %q; there are %s", t.Model.Provider, strings.Join(Names(), ", "))
 }
 
-func newScripted(_ *Pool, t *task.Task) (loop.Model, error) {
+func newScripted(_ *Pool, t *task.Task, _ Hold) (loop.Model, error) {
 	responses, err := scripted.Parse(t.Model.Responses)
 	if err != nil {
 		return nil, err
@@ -74,7 +82,7 @@ func newScripted(_ *Pool, t *task.Task) (loop.Model, error) {
 
 // newRecorded reads the transcript that the task names. Its tools are real:
 // only the answers are those of the recording.
-func newRecorded(_ *Pool, t *task.Task) (loop.Model, error) {
+func newRecorded(_ *Pool, t *task.Task, _ Hold) (loop.Model, error) {
 	f, err := os.Open(t.Path(t.Model.From))
 	if err != nil {
 		return nil, fmt.Errorf("open the recording: %w", err)
@@ -113,7 +121,7 @@ func BaseURL(m *task.Model) string {
 	return cmp.Or(m.BaseURL, os.Getenv(baseURLEnv), defaultBaseURL)
 }
 
-func newOpenAI(p *Pool, t *task.Task) (loop.Model, error) {
+func newOpenAI(p *Pool, t *task.Task, hold Hold) (loop.Model, error) {
 	m := &t.Model
 	c := openai.Config{
 		BaseURL: BaseURL(m), Model: m.Name, Params: m.Params, Thinking: m.Thinking,
@@ -125,7 +133,7 @@ func newOpenAI(p *Pool, t *task.Task) (loop.Model, error) {
 			Attempts: m.Retry.Attempts, Initial: m.Retry.Initial,
 			Max: m.Retry.Max, RetryAfterMax: m.Retry.RetryAfterMax,
 		},
-		Limiter: p.limiter(m),
+		Limiter: p.limiter(m), Hold: hold,
 	}
 	if m.Price != nil {
 		c.Price = openai.Price(*m.Price)
@@ -158,6 +166,9 @@ func (p *Pool) limiter(m *task.Model) *openai.Limiter {
 }
 
 func (p *Pool) transport(m *task.Model, t openai.Timeouts) http.RoundTripper {
+	if p.Transport != nil {
+		return p.Transport
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.transports == nil {

@@ -60,7 +60,8 @@ func (c *Clock) touch() {
 }
 
 // Hold stops the idle clock while the task waits for something that is not the
-// agent: its set-up, a check, the budget that other tasks have reserved.
+// agent: its set-up, a check, the budget that other tasks have reserved, the
+// rate of an endpoint.
 func (c *Clock) Hold() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -45,6 +45,11 @@ type Config struct {
 	// one endpoint share connections when they share it.
 	Transport http.RoundTripper
 
+	// Hold is called when a request begins to wait for leave to go out: for its
+	// turn at the limiter, a delay before it is sent again, its key. Release
+	// is called when it goes on. Nil tells nobody.
+	Hold func() (release func())
+
 	// Tap sees the bytes of each answer as they arrive, before anything
 	// interprets them; never a header. It must not keep the slice.
 	Tap func([]byte)
@@ -144,6 +149,9 @@ func New(c Config) (*Model, error) {
 	}
 	if c.NewID == nil {
 		c.NewID = newCallID
+	}
+	if c.Hold == nil {
+		c.Hold = func() func() { return func() {} }
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return &Model{c: c, endpoint: u.String(), defaults: request.Defaults{

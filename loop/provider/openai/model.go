@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"time"
 	"unicode"
 
 	goopenai "github.com/sashabaranov/go-openai"
@@ -76,11 +77,16 @@ func (m *Model) exchange(ctx context.Context, q *request.Request, h *request.His
 		if !yield(loop.Delta{Kind: loop.Retry, Text: text, Retry: info}, nil) {
 			return
 		}
-		if m.c.Sleep(ctx, delay) != nil {
+		if m.sleep(ctx, delay) != nil {
 			t.end(transcript.StopAborted, errAborted)
 			return
 		}
 	}
+}
+
+func (m *Model) sleep(ctx context.Context, d time.Duration) error {
+	defer m.c.Hold()()
+	return m.c.Sleep(ctx, d)
 }
 
 // attempt is one request on the wire.
@@ -116,7 +122,7 @@ func (t *attempt) run(ctx context.Context) {
 		t.failure = &failure{err: context.Cause(ctx)}
 		return
 	}
-	slot, err := m.c.Limiter.acquire(ctx)
+	slot, err := m.turn(ctx)
 	if err != nil {
 		t.failure = &failure{err: err}
 		return
@@ -130,19 +136,33 @@ func (t *attempt) run(ctx context.Context) {
 		pause, _ := retryAfter(f.header, m.c.Now())
 		slot.release(false, f.throttled, min(pause, m.c.Retry.RetryAfterMax))
 	}()
-	if m.c.APIKey != nil {
-		key, err := m.c.APIKey(ctx)
-		if err != nil {
-			t.unasked = err
-			return
-		}
-		if strings.ContainsFunc(key, unicode.IsControl) {
-			t.unasked = errors.New("API key: it holds a control character, as a line end")
-			return
-		}
-		t.secret = answer.Secret(key)
+	if t.unasked = t.authorize(ctx); t.unasked == nil {
+		t.ask(ctx, began)
 	}
-	t.ask(ctx, began)
+}
+
+// turn waits until a request may start.
+func (m *Model) turn(ctx context.Context) (*slot, error) {
+	defer m.c.Hold()()
+	return m.c.Limiter.acquire(ctx)
+}
+
+// authorize gets the key.
+func (t *attempt) authorize(ctx context.Context) error {
+	c := &t.model.c
+	if c.APIKey == nil {
+		return nil
+	}
+	defer c.Hold()()
+	key, err := c.APIKey(ctx)
+	if err != nil {
+		return err
+	}
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return errors.New("API key: it holds a control character, as a line end")
+	}
+	t.secret = answer.Secret(key)
+	return nil
 }
 
 // ask sends the request and reads the answer.
