@@ -38,10 +38,31 @@ func TestScripts(t *testing.T) {
 			e.Setenv("FIXTURES", filepath.Join(root, "fixtures"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("CI", "")
+			e.Defer(func() { verifyRuns(t, e.WorkDir) })
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
+}
+
+// verifyRuns verifies every transcript that a script had written: whatever was
+// done to a run, what it leaves behind is sound.
+func verifyRuns(t *testing.T, dir string) {
+	results, err := filepath.Glob(filepath.Join(dir, "*", "results*.ndjson"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, name := range results {
+		transcripts, err := filepath.Glob(filepath.Join(filepath.Dir(name), "*.jsonl"))
+		if err != nil || len(transcripts) == 0 {
+			continue
+		}
+		var out strings.Builder
+		args := append([]string{"verify", "--fail-on", "error"}, transcripts...)
+		if code := cmd.Main(t.Context(), args, cmd.Streams{In: strings.NewReader(""), Out: &out, Err: &out}); code != 0 {
+			t.Errorf("%s: verify: exit %d\n%s", filepath.Base(dir), code, out.String())
+		}
+	}
 }
 
 // exits runs a program and checks its exit code: exits 2 turnlog verify no.jsonl.
