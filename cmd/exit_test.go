@@ -12,8 +12,15 @@ import (
 func TestErrorsArePrintable(t *testing.T) {
 	const name = "no\x1b[31m\u202esuch"
 	for _, args := range [][]string{
-		{"verify", name + ".jsonl"}, {"replay", name}, {"run", name + ".yaml"}, {"diff", name, name}, {name}, {"--" + name},
-		{"replay", "../fixtures/ok/shop.jsonl", "--leaf", name}, {"replay", "../fixtures/ok/shop.jsonl", "--at", name}, {"verify", "--rules", "+" + name},
+		{"verify", name + ".jsonl"},
+		{"replay", name},
+		{"run", name + ".yaml"},
+		{"diff", name, name},
+		{name},
+		{"--" + name},
+		{"replay", "../fixtures/ok/shop.jsonl", "--leaf", name},
+		{"replay", "../fixtures/ok/shop.jsonl", "--at", name},
+		{"verify", "--rules", "+" + name},
 	} {
 		_, errs, code := runQuietly(t.Context(), args)
 		if code == 0 || !strings.Contains(errs, `\x1b[31m\u202esuch`) || strings.ContainsAny(errs, "\x1b\u202e") {
