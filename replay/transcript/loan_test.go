@@ -22,8 +22,10 @@ func TestLend(t *testing.T) {
 	for _, file := range lentFiles(t) {
 		want := collect(t, file, Options{})
 		for _, o := range []Options{
-			{Lend: true}, {Lend: true, Scribble: true},
-			{Lend: true, Workers: 2}, {Lend: true, Workers: 2, Scribble: true},
+			{Lend: true},
+			{Lend: true, Scribble: true},
+			{Lend: true, Workers: 2},
+			{Lend: true, Workers: 2, Scribble: true},
 		} {
 			var kept, owned []Line
 			for l, err := range Lines(bytes.NewReader(file), o) {
