@@ -18,6 +18,10 @@ const (
 	// never says one (yes, a file that was not meant) must not fill the events
 	// with refusals for as long as the run lasts.
 	maxMistakes = 100
+
+	// maxOverread is how much of one line is read over. An input without line
+	// ends (/dev/zero) would keep a processor busy.
+	maxOverread = 64 << 20
 )
 
 // Read obeys commands until r ends or ctx does. The end of the input ends
@@ -42,6 +46,8 @@ func (c *Control) Read(ctx context.Context, r io.Reader) error {
 			}
 		}
 		switch {
+		case errors.Is(err, errEndless):
+			return c.answer(&command{Type: "parse"}, fmt.Errorf("line %d is %w: no more is read", in.number, err))
 		case mistakes == maxMistakes:
 			return c.answer(&command{Type: "parse"}, fmt.Errorf("%d lines in a row are no commands: no more are read", mistakes))
 		case err == nil, errors.Is(err, errLongLine):
@@ -77,7 +83,10 @@ func (c *Control) line(number int, line []byte, failed error) (ok bool, err erro
 	return false, c.answer(&command{ID: cmd.ID, Type: "parse"}, fmt.Errorf("%s: %w", place, failed))
 }
 
-var errLongLine = fmt.Errorf("longer than %d bytes", maxCommand)
+var (
+	errLongLine = fmt.Errorf("longer than %d bytes", maxCommand)
+	errEndless  = fmt.Errorf("longer than %d bytes", maxOverread)
+)
 
 // commandLines reads lines of bounded length; longer ones are read over.
 type commandLines struct {
@@ -85,21 +94,23 @@ type commandLines struct {
 	number int // of the line, from 1
 }
 
-// next returns a line without its end, with the error that ended it or
-// errLongLine.
+// next returns a line, with the error that ended it, errLongLine or errEndless.
 func (l *commandLines) next() ([]byte, error) {
 	l.number++
 	var line []byte
-	long := false
+	size := 0
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if len(line)+len(part) > maxCommand {
-			line, long = nil, true
-		}
-		if !long {
+		size += len(part)
+		long := size > maxCommand
+		if long {
+			line = nil
+		} else {
 			line = append(line, part...)
 		}
 		switch {
+		case size > maxOverread:
+			return nil, errEndless
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil:
 			return line, err

@@ -171,6 +171,23 @@ func TestControlGivesUp(t *testing.T) {
 	}
 }
 
+// An input without line ends is given up, too.
+func TestControlEndlessLine(t *testing.T) {
+	c := &capture{}
+	control := NewControl(&NDJSON{W: c}, func(error) {})
+	control.open()
+	if err := control.Read(t.Context(), zeros{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := responses(t, c), "<nil> parse false: line 1 is longer than 67108864 bytes: no more is read"; got != want {
+		t.Errorf("responses %s", got)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
 // From task_start on a task has a name to call it by: what comes while it is
 // set up waits, and an abort does not.
 func TestControlWhileATaskIsSetUp(t *testing.T) {
