@@ -141,6 +141,15 @@ func TestEvents(t *testing.T) {
 	if verify.Worst(cut.Findings) != verify.Note {
 		t.Errorf("a log that was cut: %v", cut.Findings)
 	}
+	open := strings.Join(one[:8], "\n") + "\n" + `{"type":"turn_end","task":"one"}` + "\n" + `{"type":"agent_end","task":"one"}` + "\n"
+	for text, want := range map[string]verify.Severity{
+		open:                          verify.Warning, // open-call
+		open + `{"type":"agent_settl`: verify.Error,   // torn-tail
+	} {
+		if got := check(t, "ended", []byte(text), verify.Options{}).Findings; len(got) != 1 || got[0].Severity != want {
+			t.Errorf("a log that says its run ended: %v", got)
+		}
+	}
 	last := len(one) - 1 // agent_end
 	for name, log := range map[string][]string{
 		"no agent_end before agent_settled":  append(slices.Clone(one[:last]), `{"type":"agent_settled","task":"one"}`),

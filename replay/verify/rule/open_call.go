@@ -1,6 +1,9 @@
 package rule
 
-import "github.com/turnlog/turnlog/replay/verify"
+import (
+	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/verify"
+)
 
 func openCall() verify.Rule {
 	return verify.Rule{
@@ -20,19 +23,25 @@ func openCall() verify.Rule {
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"x"}}],"stopReason":"toolUse"}}
 {"type":"message","id":"a3","parentId":"a1","message":{"role":"assistant","content":[{"type":"text","text":"I know it."}],"stopReason":"stop"}}
 `,
-		New: stateless(verify.Checker{Unanswered: func(p *verify.Pass, c *verify.Call) {
-			// A damaged line after the call may have been its result.
-			if !c.Open || !p.Active || p.File.TornAt > c.Line {
-				return
+		New: func(verify.Values) verify.Checker {
+			var end ending
+			return verify.Checker{
+				Line: func(_ *verify.Pass, l *transcript.Line) { end.read(l) },
+				Unanswered: func(p *verify.Pass, c *verify.Call) {
+					// A damaged line after the call may have been its result.
+					if !c.Open || !p.Active || p.File.TornAt > c.Line {
+						return
+					}
+					f := c.Finding("the file ends before the call %s of %s is answered", quote(c.ID), quote(c.Name))
+					f.Subject = c.ID
+					f.Severity = verify.Note
+					if p.File.Finished || end.run() {
+						f.Severity = verify.Warning
+						f.Message += ", though the run had ended"
+					}
+					p.ReportIf(f, unlessGrowing)
+				},
 			}
-			f := c.Finding("the file ends before the call %s of %s is answered", quote(c.ID), quote(c.Name))
-			f.Subject = c.ID
-			f.Severity = verify.Note
-			if p.File.Finished {
-				f.Severity = verify.Warning
-				f.Message += ", though the run had ended"
-			}
-			p.ReportIf(f, unlessGrowing)
-		}}),
+		},
 	}
 }

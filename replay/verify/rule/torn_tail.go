@@ -20,17 +20,22 @@ func tornTail() verify.Rule {
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","con`,
 		Good: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"list the logs"}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"text","text":"none"}],"stopReason":"stop"}}`,
-		New: stateless(verify.Checker{Line: func(p *verify.Pass, l *transcript.Line) {
-			if l.Damage != transcript.TornTail {
-				return
-			}
-			f := damage(p, l, "the file ends inside a record")
-			if p.File.Finished {
-				f.Severity = verify.Error
-				f.Message += "; the run had ended"
-			}
-			p.ReportIf(f, unlessGrowing)
-		}}),
+		New: func(verify.Values) verify.Checker {
+			var end ending
+			return verify.Checker{Line: func(p *verify.Pass, l *transcript.Line) {
+				end.read(l)
+				if l.Damage != transcript.TornTail {
+					return
+				}
+				f := damage(p, l, "the file ends inside a record")
+				// What is torn behind a turnlog.end was written by a later run.
+				if p.File.Finished || end.log() {
+					f.Severity = verify.Error
+					f.Message += "; the run had ended"
+				}
+				p.ReportIf(f, unlessGrowing)
+			}}
+		},
 	}
 }
 
