@@ -183,12 +183,8 @@ func (m *Masker) withoutEnds(s string) string {
 	text := []byte(s)
 	text = text[:m.safe(text)]
 	for i := range m.values {
-		v := m.values[i].encoded
-		for n := min(len(v)-1, len(text)); n >= shortestSecret; n-- {
-			if bytes.HasPrefix(text, v[len(v)-n:]) {
-				text = text[n:]
-				break
-			}
+		if n := endOf(text, m.values[i].encoded); n >= shortestSecret && n < len(m.values[i].encoded) {
+			text = text[n:]
 		}
 	}
 	return strings.ToValidUTF8(string(text), "")

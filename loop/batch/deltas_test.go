@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -145,6 +146,45 @@ func TestFault63SecretsCutInToolUpdates(t *testing.T) {
 				t.Fatal("the event of the loop was changed")
 			}
 		}
+	}
+}
+
+// An output that was too long may be cut in the middle of a secret.
+func TestFault63SecretsCutInResults(t *testing.T) {
+	m := maskers()["values"]
+	for i := range len(spoken) + 1 {
+		for j := range len(spoken) + 1 {
+			text := "a " + spoken[:i] + "\n[... 1234 bytes left out ...]\n" + spoken[j:] + " b"
+			got := m.Text(text)
+			if len(got) > 0 && (strings.Contains(got, spoken[:shortestSecret]) || strings.Contains(got, spoken[len(spoken)-shortestSecret:])) {
+				t.Fatalf("%q became %q", text, got)
+			}
+			if i < shortestSecret && j > len(spoken)-shortestSecret && got != text {
+				t.Fatalf("%q became %q, and nothing of it is a secret", text, got)
+			}
+			if !strings.Contains(got, "\n[... 1234 bytes left out ...]\n") {
+				t.Fatalf("%q became %q, the mark is gone", text, got)
+			}
+		}
+	}
+}
+
+// The mark is the one that tools set.
+func TestFault63SecretsCutByATool(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	// Of 2000 bytes the first 1000 are kept: the secret begins at 990.
+	yaml := "version: 1\nprompt: go\ntools: [{ bash: { max_output: 2000B } }]\nmodel: { provider: scripted, responses: [{ calls: [{ name: bash, arguments: { command: " +
+		`"printf %990s; echo '` + spoken + `'; printf %5000s"` + " } }] }, { text: done }] }\n"
+	var out strings.Builder
+	m := maskers()["values"]
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Run(t.Context(), Options{Files: parse(t, "c", yaml), Out: dir, Sink: &NDJSON{W: &out, Mask: m.Mask}, Mask: m}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "[secret:S]\\n[... ") || strings.Contains(out.String(), spoken[:shortestSecret]) {
+		t.Error(out.String())
 	}
 }
 

@@ -221,6 +221,9 @@ func opaque(key []byte) bool {
 }
 
 func (m *Masker) suspicious(line []byte) bool {
+	if len(m.values) > 0 && leftOut.Match(line) {
+		return true
+	}
 	for i := range m.values {
 		if bytes.Contains(line, m.values[i].encoded) {
 			return true
@@ -244,6 +247,7 @@ func (m *Masker) inside(text []byte, opaque bool) []byte {
 	for i := range m.values {
 		text = bytes.ReplaceAll(text, m.values[i].encoded, m.values[i].placeholder)
 	}
+	text = m.atCuts(text)
 	if opaque {
 		return text
 	}
@@ -268,6 +272,52 @@ func (m *Masker) inside(text []byte, opaque bool) []byte {
 		end = max(end, match.To)
 	}
 	return append(out, text[end:]...)
+}
+
+// leftOut is what tools put where an output was too long (loop/tool), inside of
+// a JSON string.
+var leftOut = regexp.MustCompile(`\\+n\[\.\.\. \d+ bytes left out \.\.\.\]\\+n`)
+
+// atCuts masks values that an output was cut in: their beginning in front of
+// the mark, and their end behind it.
+func (m *Masker) atCuts(text []byte) []byte {
+	if len(m.values) == 0 {
+		return text
+	}
+	for _, at := range slices.Backward(leftOut.FindAllIndex(text, -1)) {
+		before, after := text[:at[0]], text[at[1]:]
+		head, tail := 0, 0 // bytes to go
+		var headMark, tailMark []byte
+		for i := range m.values {
+			v := &m.values[i]
+			if n := overlap(before, v.encoded); n > head {
+				head, headMark = n, v.placeholder
+			}
+			if n := endOf(after, v.encoded); n > tail {
+				tail, tailMark = n, v.placeholder
+			}
+		}
+		if head < shortestSecret {
+			head, headMark = 0, nil
+		}
+		if tail < shortestSecret {
+			tail, tailMark = 0, nil
+		}
+		if head+tail > 0 {
+			text = slices.Concat(before[:len(before)-head], headMark, text[at[0]:at[1]], tailMark, after[tail:])
+		}
+	}
+	return text
+}
+
+// endOf is the length of the longest end of value that text begins with.
+func endOf(text, value []byte) int {
+	for n := min(len(text), len(value)); n > 0; n-- {
+		if bytes.HasPrefix(text, value[len(value)-n:]) {
+			return n
+		}
+	}
+	return 0
 }
 
 // wholeKey is the end of what has to go. A private key is found by its first
