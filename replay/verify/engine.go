@@ -44,6 +44,7 @@ type engine struct {
 	damaged  error
 	notes    []string
 	unknown  int      // line of the first call before any declaration
+	untyped  []int    // lines of records that do not say what they are, the first ones
 	sequence []uint32 // version 1: entries by their place among the records, the header's included
 }
 
@@ -211,6 +212,9 @@ func (e *engine) record(chain string, en *transcript.Entry) error {
 	if en.Type == transcript.TypeSession {
 		return e.header(en)
 	}
+	if en.Type == "" && len(e.untyped) < maxUntyped {
+		e.untyped = append(e.untyped, en.Line)
+	}
 	link := e.link(chain, en)
 	i := e.table.add(row{
 		id: link.id, parent: link.parent, line: uint32(en.Line),
@@ -340,6 +344,9 @@ func (e *engine) omit(id string) {
 		e.path.before = Before{}
 	}
 }
+
+// maxUntyped is how many lines a note names.
+const maxUntyped = 4
 
 // notKnown notes the first call that was made before anything was declared.
 func (e *engine) notKnown(line int) {

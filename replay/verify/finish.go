@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -214,6 +215,13 @@ func (e *engine) knowledgeNotes() []string {
 		notes = append(notes, "tools: unknown (the file records no declarations)")
 	case e.unknown > 0:
 		notes = append(notes, "tools: unknown for calls before the first declaration, such as on line "+itoa(e.unknown))
+	}
+	if n := len(e.untyped); n > 0 {
+		lines := strings.Trim(fmt.Sprint(e.untyped), "[]")
+		if n == maxUntyped {
+			lines += " …"
+		}
+		notes = append(notes, "records without a type, of which nothing could be checked: line "+lines)
 	}
 	if h := e.file.Header; h != nil {
 		if h.Version > 3 {

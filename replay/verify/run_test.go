@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -238,5 +239,16 @@ func TestSecretsAreNotShown(t *testing.T) {
 		if all := f.Message + f.Snippet + f.Subject + f.Entry; strings.Contains(all, key[:14]) {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// TestUntypedRecords says which lines are JSON and yet no entries.
+func TestUntypedRecords(t *testing.T) {
+	text := session + "\"x\"\n[{\"type\":\"message\"}]\n"
+	result := check(t, "f", []byte(text), verify.Options{})
+	n := strings.Count(session, "\n")
+	want := fmt.Sprintf("records without a type, of which nothing could be checked: line %d %d", n+1, n+2)
+	if !slices.Contains(result.Summary.Notes, want) {
+		t.Errorf("%q", result.Summary.Notes)
 	}
 }
