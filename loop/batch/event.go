@@ -1,6 +1,8 @@
 package batch
 
 import (
+	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -17,6 +19,19 @@ type Event struct {
 	Run  string    // between agent_start and agent_settled
 	Loop *loop.Event
 	Body any // encoded as a JSON object: the fields behind those above
+}
+
+// Decode reads the fields of an event of the batch's own under their JSON
+// names, which are the stable ones. What is not there stays as it is.
+func (e *Event) Decode(into any) error {
+	data, err := json.Marshal(e.Body)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return fmt.Errorf("read the event %s: %w", e.Type, err)
+	}
+	return nil
 }
 
 // The types of the batch's own events.

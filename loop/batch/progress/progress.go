@@ -8,7 +8,6 @@ package progress
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -49,7 +48,7 @@ func (s *state) apply(e *batch.Event, now time.Time) (notable bool) {
 	switch e.Type {
 	case batch.BatchStart:
 		var start struct{ Tasks, Kept []string }
-		fields(e, &start)
+		_ = e.Decode(&start) // what cannot be read is not shown
 		s.began, s.total, s.done = now, len(start.Tasks), len(start.Kept)
 	case batch.TaskStart, batch.TaskRetry:
 		s.drop(e.Task)
@@ -132,11 +131,4 @@ func (r *row) doing() string {
 		return "starts"
 	}
 	return "thinks"
-}
-
-// fields reads what an event says under its JSON names; those are stable.
-func fields(e *batch.Event, into any) {
-	if data, err := json.Marshal(e.Body); err == nil {
-		_ = json.Unmarshal(data, into) // what is not there stays empty
-	}
 }

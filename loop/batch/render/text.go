@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -69,7 +68,7 @@ func (t *text) own(e *batch.Event) {
 	switch e.Type {
 	case batch.BatchStart:
 		var start struct{ Tasks, Kept []string }
-		fields(e, &start)
+		_ = e.Decode(&start) // what cannot be read is not shown
 		t.tasks = len(start.Tasks)
 		for _, task := range start.Kept {
 			t.line("", t.paint(bold, t.printable(task))+t.paint(dim, " (finished before, kept)"))
@@ -78,7 +77,7 @@ func (t *text) own(e *batch.Event) {
 		t.started(e)
 	case batch.TaskNote:
 		var note struct{ Message string }
-		fields(e, &note)
+		_ = e.Decode(&note)
 		t.line(e.Task, t.paint(yellow, "note: ")+t.printable(note.Message))
 	case batch.Response:
 		t.response(e)
@@ -94,20 +93,13 @@ func (t *text) own(e *batch.Event) {
 	}
 }
 
-// fields reads what an event says under its JSON names; those are stable.
-func fields(e *batch.Event, into any) {
-	if data, err := json.Marshal(e.Body); err == nil {
-		_ = json.Unmarshal(data, into) // what is not there stays empty
-	}
-}
-
 func (t *text) started(e *batch.Event) {
 	var start struct {
 		File, Transcript string
 		Attempt          int
 		Resumed          bool
 	}
-	fields(e, &start)
+	_ = e.Decode(&start)
 	how := ""
 	if start.Attempt > 1 {
 		how += fmt.Sprintf(", attempt %d", start.Attempt)
@@ -124,7 +116,7 @@ func (t *text) response(e *batch.Event) {
 		Command, Error string
 		Success        bool
 	}
-	fields(e, &answer)
+	_ = e.Decode(&answer)
 	verdict := "done"
 	if !answer.Success {
 		verdict = t.paint(red, "refused: ") + t.printable(answer.Error)
