@@ -44,6 +44,8 @@ type attempt struct {
 	limiter      *policy.Limiter
 	clock        *policy.Clock
 	tools        *policy.ToolSet
+	permissions  *policy.Permissions
+	repeated     *policy.RepeatedCalls
 	conversation *policy.Conversation
 	output       *policy.Output // nil if no answer is required
 	checks       *policy.Checks

@@ -158,6 +158,8 @@ func (a *attempt) equip(ctx context.Context) error {
 	for _, s := range a.kit.servers {
 		a.tools.Follow(s)
 	}
+	a.permissions = policy.NewPermissions(t.Permissions, &a.stop).Within(t.Path(t.Workdir))
+	a.repeated = policy.NewRepeatedCalls(t.Finish.Limits.RepeatedCall, &a.stop)
 	a.conversation = policy.NewConversation(t.Steering, t.FollowUps)
 	a.checks = policy.NewChecks(t.Finish.Checks, a.program, &a.stop)
 	a.limiter = policy.NewLimiter(a.limits(), a.account(), &a.stop, a.b.ledger)
@@ -197,10 +199,10 @@ func (a *attempt) policies() []policy.Policy {
 	ps := []policy.Policy{
 		limits,
 		a.clock.Policy(),
-		policy.NewPermissions(a.task.Permissions, &a.stop).Within(a.task.Path(a.task.Workdir)).Policy(),
+		a.permissions.Policy(),
 		a.tools.Policy(),
 		a.conversation.Policy(),
-		policy.RepeatedCalls(a.task.Finish.Limits.RepeatedCall, &a.stop),
+		a.repeated.Policy(),
 	}
 	if a.output != nil {
 		ps = append(ps, a.output.Policy())

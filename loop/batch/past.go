@@ -22,13 +22,17 @@ type past struct {
 	pending bool            // the last run has no prompt yet
 	end     *transcript.End // of the last run; nil if it was interrupted
 
+	turn *transcript.TurnRecord // of the last answer; nil while its turn, or the next one, is open
+
 	turns     int      // answers
 	calls     int      // intents
 	wrote     bool     // a tool with effects may have run
 	toolNames []string // of the results, in order
 	delivered []string // texts of the user messages
 
-	// Of the calls of the last answer.
+	// The calls of the last answer, and what is known of them.
+	answer  []*transcript.Call
+	texts   map[string]string // of the results that are messages
 	intents map[string]transcript.CallIntent
 	results map[string]transcript.CallResult
 }
@@ -64,6 +68,9 @@ func (p *past) entry(e *transcript.Entry) {
 }
 
 func (p *past) message(m *transcript.Message) {
+	if m.Role != transcript.ToolResult {
+		p.turn = nil
+	}
 	switch m.Role {
 	case transcript.User:
 		if p.pending {
@@ -74,9 +81,13 @@ func (p *past) message(m *transcript.Message) {
 		p.delivered = append(p.delivered, m.Text())
 	case transcript.Assistant:
 		p.turns++
+		p.answer, p.texts = m.Calls(), map[string]string{}
 		p.intents, p.results = map[string]transcript.CallIntent{}, map[string]transcript.CallResult{}
 	case transcript.ToolResult:
 		p.toolNames = append(p.toolNames, m.ToolName)
+		if p.texts != nil {
+			p.texts[m.ToolCallID] = m.Text()
+		}
 	}
 }
 
@@ -98,6 +109,11 @@ func (p *past) custom(c *transcript.Custom) {
 		if c.Decode(&end) == nil {
 			p.end = &end
 		}
+	case transcript.CustomTurn:
+		var turn transcript.TurnRecord
+		if c.Decode(&turn) == nil {
+			p.turn = &turn
+		}
 	case transcript.CustomCall:
 		var intent transcript.CallIntent
 		if c.Decode(&intent) != nil {
@@ -114,6 +130,24 @@ func (p *past) custom(c *transcript.Custom) {
 			p.results[result.ToolCallID] = result
 		}
 	}
+}
+
+// said is the text of the result of a call of the last answer, "" if there is
+// none.
+func (p *past) said(id string) string {
+	if text, ok := p.texts[id]; ok {
+		return text
+	}
+	recorded, ok := p.results[id]
+	if !ok {
+		return ""
+	}
+	result, err := loop.ParseResult(&recorded)
+	if err != nil {
+		return ""
+	}
+	m := transcript.Message{Content: result.Content}
+	return m.Text()
 }
 
 // repeatable reports whether a call may run again without anybody knowing

@@ -79,6 +79,8 @@ func (a *attempt) restore() {
 	}
 	a.conversation.Restore(p.turns, p.toolNames, p.delivered)
 	a.tools.Restore(p.turns, p.toolNames)
+	a.permissions.Restore(p.answer, p.said)
+	a.repeated.Restore(a.history.Messages())
 	a.checks.Restore(p.delivered)
 	if a.output != nil {
 		a.output.Restore(a.history.Messages())
@@ -125,7 +127,7 @@ func (a *attempt) goOn(ctx context.Context, c loop.Config) (loop.Outcome, error)
 		return loop.Outcome{}, errors.New("the transcript has no message to go on from")
 	}
 	last := &items[len(items)-1].Message
-	if last.Role != transcript.Assistant || len(a.history.OpenCalls()) > 0 {
+	if a.owed(last) {
 		return loop.Resume(ctx, c, a.history)
 	}
 	for _, poll := range []func(context.Context) ([]transcript.Message, error){c.Steering, c.FollowUp} {
@@ -140,6 +142,19 @@ func (a *attempt) goOn(ctx context.Context, c loop.Config) (loop.Outcome, error)
 		}
 	}
 	return loop.Outcome{New: []transcript.Message{*last}, Reason: last.StopReason}, nil
+}
+
+// owed reports whether the interrupted run would have gone on with another
+// request: calls are open, or the last message waits for an answer and nothing
+// had ended the run.
+func (a *attempt) owed(last *transcript.Message) bool {
+	switch {
+	case len(a.history.OpenCalls()) > 0:
+		return true
+	case last.Role == transcript.Assistant, a.past.turn != nil && a.past.turn.Terminated:
+		return false
+	}
+	return a.limiter.Room()
 }
 
 // dropFailedTail takes an answer that broke off out of the context, with an

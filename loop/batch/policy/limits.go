@@ -123,6 +123,10 @@ func (l *Limiter) observe(e loop.Event) {
 
 // prepareRequest reserves the worst case of the request.
 func (l *Limiter) prepareRequest(ctx context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
+	if status, why := l.stop.Status(); l.stop.Stopped() {
+		// A resumed run settled calls of a turn that ends the task.
+		return loop.RequestUpdate{}, fmt.Errorf("%s: %s", status, why)
+	}
 	if l.limits.Turns > 0 && l.turns >= l.limits.Turns {
 		l.Room()
 		return loop.RequestUpdate{}, fmt.Errorf("limit: turns: %d", l.limits.Turns)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Permissions decides which calls run. Deny wins; what nothing names goes by
@@ -42,6 +43,22 @@ func (p *Permissions) Policy() Policy {
 	return Policy{BeforeTool: p.beforeTool, FinishTurn: p.finishTurn}
 }
 
+// Restore looks for the denial that ended the task before its process could say
+// so. calls are those of the last answer, said is the text of a result.
+func (p *Permissions) Restore(calls []*transcript.Call, said func(id string) string) {
+	if p.rules.OnDeny != task.OnDenyStop {
+		return
+	}
+	for _, c := range calls {
+		if why := p.denies(c.Name, c.Arguments); why != "" && said(c.ID) == denied(why) {
+			p.stop.Set(Denied, why)
+		}
+	}
+}
+
+// denied is the result of a call that is denied.
+func denied(why string) string { return "Permission denied: " + why }
+
 func (p *Permissions) beforeTool(_ context.Context, c loop.ToolCallInfo) (loop.Verdict, error) {
 	if status, _ := p.stop.Status(); status == Denied {
 		return loop.Verdict{Block: true, Reason: "Not executed: a call of this task was denied, and the task ends"}, nil
@@ -53,7 +70,7 @@ func (p *Permissions) beforeTool(_ context.Context, c loop.ToolCallInfo) (loop.V
 	if p.rules.OnDeny == task.OnDenyStop {
 		p.stop.Set(Denied, why)
 	}
-	return loop.Verdict{Block: true, Reason: "Permission denied: " + why}, nil
+	return loop.Verdict{Block: true, Reason: denied(why)}, nil
 }
 
 func (p *Permissions) finishTurn(context.Context, loop.Turn) (loop.Decision, error) {

@@ -15,34 +15,63 @@ import (
 // same arguments and gave the same result times in a row. A tool that is
 // polled gives another result some day; one that alternates with others is
 // none in a row.
-func RepeatedCalls(times int, stop *Stop) Policy {
-	if times <= 0 {
-		return Policy{}
-	}
-	r := &repeats{times: times, stop: stop}
-	return Policy{FinishTurn: r.finishTurn}
-}
-
-type repeats struct {
+type RepeatedCalls struct {
 	times int
 	stop  *Stop
 	last  [sha256.Size]byte
 	row   int
 }
 
-func (r *repeats) finishTurn(_ context.Context, t loop.Turn) (loop.Decision, error) {
-	calls := t.Message.Calls()
-	for i := range min(len(calls), len(t.Results)) {
-		sum := fingerprint(calls[i], &t.Results[i])
+// NewRepeatedCalls counts up to times; 0 counts nothing.
+func NewRepeatedCalls(times int, stop *Stop) *RepeatedCalls {
+	return &RepeatedCalls{times: times, stop: stop}
+}
+
+// Policy returns the seam; it is empty if nothing is counted.
+func (r *RepeatedCalls) Policy() Policy {
+	if r.times <= 0 {
+		return Policy{}
+	}
+	return Policy{FinishTurn: r.finishTurn}
+}
+
+// Restore counts the calls of an interrupted process.
+func (r *RepeatedCalls) Restore(history []transcript.Message) {
+	if r.times <= 0 {
+		return
+	}
+	for i := range history {
+		calls := history[i].Calls()
+		if results := history[i+1:]; len(calls) > 0 && !history[i].Failed() {
+			n := 0
+			for n < len(results) && results[n].Role == transcript.ToolResult {
+				n++
+			}
+			r.count(calls, results[:n])
+		}
+	}
+}
+
+func (r *RepeatedCalls) finishTurn(_ context.Context, t loop.Turn) (loop.Decision, error) {
+	if r.count(t.Message.Calls(), t.Results) {
+		return loop.End, nil
+	}
+	return loop.Default, nil
+}
+
+// count reports whether the agent is stuck.
+func (r *RepeatedCalls) count(calls []*transcript.Call, results []transcript.Message) bool {
+	for i := range min(len(calls), len(results)) {
+		sum := fingerprint(calls[i], &results[i])
 		if sum != r.last {
 			r.last, r.row = sum, 0
 		}
 		if r.row++; r.row >= r.times {
 			r.stop.Set(Stuck, fmt.Sprintf("repeated_call: %s was called %d times in a row with the same arguments and the same result", calls[i].Name, r.row))
-			return loop.End, nil
+			return true
 		}
 	}
-	return loop.Default, nil
+	return false
 }
 
 // fingerprint is what makes two calls the same. Details are not part of it:
