@@ -157,7 +157,7 @@ func untilSignal(parent context.Context) (context.Context, func()) {
 
 	done := make(chan struct{})
 	go func() {
-		var heard wish
+		var heard firstSignal
 		for {
 			select {
 			case sig := <-signals:

@@ -132,7 +132,7 @@ func TestFault69OneSignal(t *testing.T) {
 }
 
 // timeout(1) sends one signal twice, to the process and to its group: that is
-// one wish, and the run ends in order.
+// one request, and the run ends in order.
 func TestFault69OneSignalTwice(t *testing.T) {
 	dir := taskDir(t, sleeper)
 	c := startRun(t, dir, nil, "--out", "out", "t.yaml")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestWish(t *testing.T) {
+func TestSecondSignal(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		first  syscall.Signal
@@ -19,12 +19,12 @@ func TestWish(t *testing.T) {
 		{"another signal", syscall.SIGINT, syscall.SIGTERM, time.Millisecond, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var w wish
+			var f firstSignal
 			now := time.Now()
-			if w.again(c.first, now) {
+			if f.again(c.first, now) {
 				t.Error("the first signal is taken for a second")
 			}
-			if got := w.again(c.second, now.Add(c.after)); got != c.want {
+			if got := f.again(c.second, now.Add(c.after)); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
