@@ -21,7 +21,7 @@ type context struct {
 	messages []transcript.Message // empty in a lean state
 	model    []transcript.Message // messages as the model knows them; shares messages as long as they are the same
 	diverged bool                 // model is a slice of its own
-	units    []unit               // lean states only
+	units    []*unit              // lean states only, which have nothing else of messages
 	tools    ToolSet
 	prompt   Prompt
 	wire     *wire     // projection so far, made on demand
@@ -56,11 +56,11 @@ func (c *context) add(n *node, lean bool) {
 		c.tools = c.tools.Apply(n.msg, n.line, n.id)
 		c.prompt = c.prompt.Apply(n.msg)
 	}
-	c.places = push(c.places, place{n.id, n.line})
 	if lean {
 		c.units = push(c.units, n.unit)
 		return
 	}
+	c.places = push(c.places, place{n.id, n.line})
 	c.messages = push(c.messages, *n.msg)
 	c.extendModel()
 }
@@ -150,14 +150,14 @@ func (c *context) addCheckpoint(n *node, lean bool) {
 	if n.msg != nil {
 		system := node{id: n.id, line: n.line, kind: messageNode, msg: n.msg}
 		if lean {
-			system.slim()
+			system.slim(nil)
 		}
 		c.add(&system, lean)
 		c.tools = tools // Replace has applied it already
 	}
 	summary := node{id: n.id, line: n.line, kind: messageNode, msg: summaryMessage(transcript.CompactionSummary, n.text)}
 	if lean {
-		summary.slim()
+		summary.slim(nil)
 	}
 	c.add(&summary, lean)
 }

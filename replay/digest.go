@@ -93,7 +93,7 @@ func (c *context) leanChain() (chain, bool) {
 	}
 	w := c.lean
 	for ; w.consumed < len(c.units); w.consumed++ {
-		u := &c.units[w.consumed]
+		u := c.units[w.consumed]
 		if u.hidden || u.role == transcript.System {
 			continue
 		}

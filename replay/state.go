@@ -29,7 +29,8 @@ type State struct {
 	turn     int
 	asked    bool // a request was recorded and its answer has not come
 
-	lean bool // keeps digests of messages instead of the messages
+	lean bool   // keeps digests of messages instead of the messages
+	buf  []byte // room to encode a message in, of a lean state
 }
 
 // node is an entry of the path, as far as the context can ever need it again.
@@ -41,7 +42,7 @@ type node struct {
 	text   string              // summary of a compaction
 	target string              // of an edit; first kept entry of a compaction
 	edit   *transcript.ContextEdit
-	unit   unit // lean states only: what the digest needs of msg
+	unit   *unit // lean states only: what the digest needs of msg
 }
 
 type nodeKind uint8
@@ -95,7 +96,7 @@ func (s *State) Append(m transcript.Message) {
 
 func (s *State) push(n node) {
 	if s.lean {
-		n.slim()
+		s.buf = n.slim(s.buf)
 	}
 	s.path = push(s.path, n)
 	switch n.kind {
@@ -203,6 +204,7 @@ func (s *State) Clone() *State {
 	c.path = c.path[:len(c.path):len(c.path)]
 	c.open = c.open[:len(c.open):len(c.open)]
 	c.ctx = c.ctx.clone()
+	c.buf = nil
 	return &c
 }
 

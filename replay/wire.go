@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"crypto/sha256"
 	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -41,27 +42,31 @@ func (u *unit) own() {
 }
 
 // lost is u after an edit whose outcome cannot be known any more.
-func (u unit) lost() unit {
-	u.known = false
-	return u
+func (u *unit) lost() *unit {
+	l := *u
+	l.known = false
+	return &l
 }
 
 // slim trades the message of a node for its unit. System messages stay: there
-// are few, and a compaction folds them again.
-func (n *node) slim() {
+// are few, and a compaction folds them again. buf is room for the encoding; it
+// is returned, maybe grown.
+func (n *node) slim(buf []byte) []byte {
 	if n.kind != messageNode || n.msg == nil {
-		return
+		return buf
 	}
 	view, keep, _ := convert(n.msg)
-	n.unit = unit{hidden: true}
+	n.unit = &unit{hidden: true}
 	if keep {
-		n.unit = unitOf(&view)
+		*n.unit = unitOf(&view)
 		n.unit.own()
-		n.unit.leaf, n.unit.known = leafOf(&view), true
+		buf = appendSent(buf[:0], &view)
+		n.unit.leaf, n.unit.known = sha256.Sum256(buf), true
 	}
 	if n.msg.Role != transcript.System {
 		n.msg = nil
 	}
+	return buf
 }
 
 // pairing follows the calls of a history and says which of them nothing

@@ -179,6 +179,22 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
+// TestAppendStringAnywhere writes what needs a closer look at all places of a
+// word, as encoding/json reads it.
+func TestAppendStringAnywhere(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 20000 {
+		var s strings.Builder
+		for range rnd.IntN(30) {
+			s.WriteString([]string{"a", "b ", "plain text", `"`, `\`, "\n", "\x00", "\x1f", " ", "\x7f", "é", "日", "😀"}[rnd.IntN(13)])
+		}
+		var got string
+		if err := json.Unmarshal(AppendString(nil, s.String()), &got); err != nil || got != s.String() {
+			t.Fatalf("%q comes back as %q: %v", s.String(), got, err)
+		}
+	}
+}
+
 // TestAppendFloat writes numbers as encoding/json does.
 func TestAppendFloat(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 10))
