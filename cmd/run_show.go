@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/progress"
 	"github.com/turnlog/turnlog/loop/batch/render"
 	"github.com/turnlog/turnlog/loop/batch/report"
@@ -19,8 +20,8 @@ import (
 
 // sinks are what sees the events: stdout, and whoever watches stderr. done
 // takes what is drawn there away.
-func (o *runOptions) sinks(mask *batch.Masker) (all batch.Sinks, done func(), err error) {
-	out, err := render.New(o.Format, o.Out, render.Options{Mask: mask, Color: o.Color()})
+func (o *runOptions) sinks(secrets *mask.Mask) (all batch.Sinks, done func(), err error) {
+	out, err := render.New(o.Format, o.Out, render.Options{Mask: secrets, Color: o.Color()})
 	if err != nil {
 		return nil, nil, usagef("%w", err)
 	}

@@ -221,7 +221,7 @@ func (a *attempt) create() (err error) {
 }
 
 func (b *batch) journalOptions() journal.Options {
-	return journal.Options{Sync: b.o.Sync, Mask: b.o.Mask.Mask, Wrap: b.o.Wrap}
+	return journal.Options{Sync: b.o.Sync, Mask: b.o.Mask.Line, Wrap: b.o.Wrap}
 }
 
 // writeHeader begins a transcript.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/provider"
@@ -27,7 +28,7 @@ type Options struct {
 	Version string // of turnlog, for headers and batch_start
 	Sync    journal.Sync
 	Sink    Sink // takes all events; nil shows nothing
-	Mask    *Masker
+	Mask    *mask.Mask
 
 	Jobs     int         // tasks at once; 0 is what the files say, or one
 	Budget   task.Budget // of all tasks; zero fields are what the files say
@@ -236,7 +237,7 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 // runTask runs one task, with its retries, and reports its end. A reader that
 // is gone and a results file that takes nothing more end the batch.
 func (b *batch) runTask(ctx context.Context, abort context.CancelCauseFunc, p *plan) Result {
-	s := &stream{task: p.task.ID, sink: b.o.Sink, now: b.o.Now, held: deltas{mask: b.o.Mask}}
+	s := &stream{task: p.task.ID, sink: b.o.Sink, now: b.o.Now, held: mask.Deltas{Mask: b.o.Mask}}
 	res, skipped := b.skip(ctx, p)
 	if !skipped {
 		res = b.attempts(ctx, abort, p, s)

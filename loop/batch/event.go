@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/batch/mask"
 )
 
 // Event is one line of what a batch shows: an event of the loop, or one of the
@@ -63,7 +64,7 @@ type stream struct {
 	mu    sync.Mutex
 	seq   int64
 	run   string
-	held  deltas
+	held  mask.Deltas
 	ended bool  // task_end was sent
 	err   error // the first failure of the sink; nothing is sent after it
 }
@@ -93,7 +94,7 @@ func (s *stream) own(kind string, body any) error {
 func (s *stream) loop(e loop.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, shown := range s.held.pass(&e) {
+	for _, shown := range s.held.Pass(&e) {
 		if err := s.send(Event{Type: string(shown.Type), Loop: &shown}); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -214,7 +215,7 @@ func TestFault63SecretsAreMasked(t *testing.T) {
 	const key = `hunter2"\quoted`
 	files := parse(t, "s", scriptedHead+"model: { provider: scripted, responses: [{ calls: [{ name: look, arguments: { n: 1 } }] }, { text: done }] }\n")
 	files[0].Tasks[0].Model.APIKeyEnv = "MY_KEY"
-	mask, err := Secrets(files, func(name string) (string, bool) { return key, name == "MY_KEY" })
+	hidden, err := Secrets(files, func(name string) (string, bool) { return key, name == "MY_KEY" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestFault63SecretsAreMasked(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	c := &capture{}
-	sum, err := Run(t.Context(), Options{Files: files, Out: out, Tools: tools, Mask: mask, Sink: &NDJSON{W: c, Mask: mask.Mask}})
+	sum, err := Run(t.Context(), Options{Files: files, Out: out, Tools: tools, Mask: hidden, Sink: &NDJSON{W: c, Mask: hidden.Line}})
 	if err != nil || sum.ExitCode != 0 {
 		t.Fatalf("%+v, %v", sum.Results, err)
 	}
@@ -250,21 +251,21 @@ func TestFault63SecretsAreMasked(t *testing.T) {
 	}
 }
 
-func TestMaskerKeepsJSON(t *testing.T) {
-	m := NewMasker(map[string]string{"A": "12345678", "B": `a"b\c` + "\n", "SHORT": "abc"}, nil)
+func TestMaskKeepsJSON(t *testing.T) {
+	m := mask.New(map[string]string{"A": "12345678", "B": `a"b\c` + "\n", "SHORT": "abc"}, nil, false)
 	for in, want := range map[string]string{
 		`{"n":12345678,"s":"x12345678y"}`:              `{"n":12345678,"s":"x[secret:A]y"}`,
 		`{"s":"a\"b\\c\n"}`:                            `{"s":"[secret:B]"}`,
 		`{"s":"abc"}`:                                  `{"s":"abc"}`,
 		`{"12345678":1,"args":"{\"k\":\"12345678\"}"}`: `{"[secret:A]":1,"args":"{\"k\":\"[secret:A]\"}"}`,
 	} {
-		if got := m.Mask([]byte(in)); string(got) != want || !json.Valid(got) {
+		if got := m.Line([]byte(in)); string(got) != want || !json.Valid(got) {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}
-	var none *Masker
-	if got := none.Mask([]byte("x")); string(got) != "x" {
-		t.Errorf("a nil masker gave %q", got)
+	var none *mask.Mask
+	if got := none.Line([]byte("x")); string(got) != "x" {
+		t.Errorf("a nil mask gave %q", got)
 	}
 }
 

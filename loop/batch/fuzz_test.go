@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -60,9 +61,9 @@ func FuzzMask(f *testing.F) {
 	f.Add([]byte(`{"a":"x hunter2 y","b":["hunter2",{"hunter2":1}]}`))
 	f.Add([]byte(`"\u0068unter2\\"`))
 	f.Add([]byte(`"`))
-	m := NewMasker(map[string]string{"S": "hunter2"}, nil)
+	m := mask.New(map[string]string{"S": "hunter2"}, nil, false)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		masked := m.Mask(data)
+		masked := m.Line(data)
 		if !json.Valid(data) {
 			return
 		}

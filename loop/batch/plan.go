@@ -156,7 +156,7 @@ func (b *batch) open() error {
 		Started: timestamp(b.began), Shard: b.o.Shard.String(),
 	}
 	var err error
-	b.out, err = openResults(filepath.Join(b.o.Out, resultsName(b.o.Shard)), head, b.o.Mask.Mask)
+	b.out, err = openResults(filepath.Join(b.o.Out, resultsName(b.o.Shard)), head, b.o.Mask.Line)
 	return err
 }
 

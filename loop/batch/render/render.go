@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/mask"
 )
 
 // Options of a renderer. The zero value works.
 type Options struct {
-	Mask  *batch.Masker // hides secret values; nil hides nothing
-	Color bool          // text only
+	Mask  *mask.Mask // hides secret values; nil hides nothing
+	Color bool       // text only
 }
 
 type format struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/render"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -85,7 +86,7 @@ func show(t *testing.T, o render.Options, events []batch.Event) string {
 }
 
 func TestText(t *testing.T) {
-	mask := batch.NewMasker(map[string]string{"KEY": key}, nil)
+	mask := mask.New(map[string]string{"KEY": key}, nil, false)
 	for _, c := range []struct {
 		name string
 		o    render.Options

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/report"
 	"github.com/turnlog/turnlog/replay/report/junit"
@@ -61,7 +62,7 @@ func summary() *batch.Summary {
 }
 
 func options() report.Options {
-	return report.Options{Mask: batch.NewMasker(map[string]string{"KEY": key}, nil).Text}
+	return report.Options{Mask: mask.New(map[string]string{"KEY": key}, nil, false).Text}
 }
 
 func write(t *testing.T, kind string, sum *batch.Summary, o report.Options) string {

@@ -1,4 +1,4 @@
-package batch
+package mask
 
 import (
 	"bytes"
@@ -11,11 +11,12 @@ import (
 	"github.com/turnlog/turnlog/replay/verify/secret"
 )
 
-// deltas keeps a streamed text back as long as it may be the beginning of a
+// Deltas keeps a streamed text back as long as it may be the beginning of a
 // secret: a value that comes in two pieces is in no line, so that nothing that
 // masks lines can see it. Texts are shown in larger pieces for it, and whole.
-type deltas struct {
-	mask *Masker
+type Deltas struct {
+	Mask *Mask // nil shows everything as it comes
+
 	held []heldText // in the order of their blocks
 }
 
@@ -26,10 +27,10 @@ type heldText struct {
 	text  string
 }
 
-// pass returns the events to show instead of e.
-func (d *deltas) pass(e *loop.Event) []loop.Event {
+// Pass returns the events to show instead of e.
+func (d *Deltas) Pass(e *loop.Event) []loop.Event {
 	switch {
-	case d.mask == nil:
+	case d.Mask == nil:
 		return []loop.Event{*e}
 	case e.Type == loop.ToolExecutionUpdate:
 		return []loop.Event{d.partial(e)}
@@ -46,7 +47,7 @@ func (d *deltas) pass(e *loop.Event) []loop.Event {
 }
 
 // piece adds a delta to what is held of its block, and shows what is safe.
-func (d *deltas) piece(e *loop.Event) []loop.Event {
+func (d *Deltas) piece(e *loop.Event) []loop.Event {
 	i, found := slices.BinarySearchFunc(d.held, e.Delta.Index, func(h heldText, index int) int { return cmp.Compare(h.index, index) })
 	if !found {
 		d.held = slices.Insert(d.held, i, heldText{index: e.Delta.Index})
@@ -54,7 +55,7 @@ func (d *deltas) piece(e *loop.Event) []loop.Event {
 	h := &d.held[i]
 	h.kind = e.Delta.Kind
 	text := h.text + e.Delta.Text
-	safe := d.mask.safe([]byte(text))
+	safe := d.Mask.safe([]byte(text))
 	h.text = text[safe:]
 	if safe == 0 {
 		return nil
@@ -63,7 +64,7 @@ func (d *deltas) piece(e *loop.Event) []loop.Event {
 }
 
 // flush shows what is held of blocks that have ended.
-func (d *deltas) flush(e *loop.Event, ended func(*heldText) bool) (shown []loop.Event) {
+func (d *Deltas) flush(e *loop.Event, ended func(*heldText) bool) (shown []loop.Event) {
 	d.held = slices.DeleteFunc(d.held, func(h heldText) bool {
 		if !ended(&h) {
 			return false
@@ -82,7 +83,7 @@ func withDelta(e *loop.Event, index int, kind loop.DeltaKind, text string) loop.
 
 // partial is an update of a tool without the ends of its output that may be
 // parts of a secret: the output goes on, and began before what is shown.
-func (d *deltas) partial(e *loop.Event) loop.Event {
+func (d *Deltas) partial(e *loop.Event) loop.Event {
 	if e.Result == nil {
 		return *e
 	}
@@ -90,7 +91,7 @@ func (d *deltas) partial(e *loop.Event) loop.Event {
 	result.Content = slices.Clone(result.Content)
 	for i := range result.Content {
 		if b := &result.Content[i]; b.Type == transcript.BlockText {
-			b.Text = d.mask.withoutEnds(b.Text)
+			b.Text = d.Mask.withoutEnds(b.Text)
 		}
 	}
 	out.Result = &result
@@ -103,7 +104,7 @@ const maxHeld = 8 << 10
 
 // safe is how many bytes of a text that goes on can be shown: no secret begins
 // in them and may end behind them. Tokens end at white space, at the latest.
-func (m *Masker) safe(text []byte) int {
+func (m *Mask) safe(text []byte) int {
 	cut := len(text)
 	if m.known != nil || len(m.patterns) > 0 {
 		cut = bytes.LastIndexAny(text, " \t\r\n") + 1
@@ -134,7 +135,7 @@ func known(text []byte, m secret.Match) int {
 }
 
 // notWithin moves a cut in front of the values that it would cut.
-func (m *Masker) notWithin(text []byte, cut int) int {
+func (m *Mask) notWithin(text []byte, cut int) int {
 	for moved := true; moved; {
 		moved = false
 		for i := range m.values {
@@ -179,7 +180,7 @@ func overlap(text, value []byte) int {
 
 // withoutEnds is a text without an end that may begin a secret, and without a
 // beginning that may end one.
-func (m *Masker) withoutEnds(s string) string {
+func (m *Mask) withoutEnds(s string) string {
 	text := []byte(s)
 	text = text[:m.safe(text)]
 	for i := range m.values {

@@ -1,21 +1,16 @@
-package batch
+package mask
 
 import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/replay/transcript"
-	"github.com/turnlog/turnlog/replay/verify/secret"
 )
 
 const (
@@ -25,20 +20,19 @@ const (
 
 var pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nsecondLine0123456789\n-----END PRIVATE KEY-----"
 
-func maskers() map[string]*Masker {
-	all := NewMasker(map[string]string{"S": spoken, "L": spoken + " battery", "Q": `with "quotes"` + "\n"}, nil)
-	all.known = secret.New()
-	return map[string]*Masker{"all": all, "values": NewMasker(map[string]string{"S": spoken}, nil), "none": nil}
+func masks() map[string]*Mask {
+	all := New(map[string]string{"S": spoken, "L": spoken + " battery", "Q": `with "quotes"` + "\n"}, nil, true)
+	return map[string]*Mask{"all": all, "values": New(map[string]string{"S": spoken}, nil, false), "none": nil}
 }
 
 // stream shows text as deltas cut at the given places, and returns the lines
 // and the text as a reader puts it together.
-func streamed(t rapid.TB, m *Masker, kind loop.DeltaKind, text string, cuts []int) (lines, joined string) {
+func streamed(t rapid.TB, m *Mask, kind loop.DeltaKind, text string, cuts []int) (lines, joined string) {
 	var out strings.Builder
-	s := &stream{task: "t", sink: &NDJSON{W: &out, Mask: m.Mask}, now: time.Now, held: deltas{mask: m}}
+	held := Deltas{Mask: m}
 	show := func(e loop.Event) {
-		if err := s.loop(e); err != nil {
-			t.Fatal(err)
+		for _, shown := range held.Pass(&e) {
+			out.Write(append(m.Line(loop.AppendEvent(nil, &shown)), '\n'))
 		}
 	}
 	from := 0
@@ -49,10 +43,8 @@ func streamed(t rapid.TB, m *Masker, kind loop.DeltaKind, text string, cuts []in
 	}
 	show(loop.Event{Type: loop.MessageUpdate, Delta: &loop.Delta{Kind: loop.TextEnd, Index: 1, Text: text}})
 	show(loop.Event{Type: loop.MessageEnd, Message: &transcript.Message{Role: transcript.Assistant}})
-	seq := int64(0)
 	for line := range strings.Lines(out.String()) {
 		var r struct {
-			Seq   int64
 			Delta struct {
 				Type         loop.DeltaKind
 				ContentIndex int
@@ -61,9 +53,6 @@ func streamed(t rapid.TB, m *Masker, kind loop.DeltaKind, text string, cuts []in
 		}
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
-		}
-		if seq++; r.Seq != seq {
-			t.Fatalf("seq %d, want %d", r.Seq, seq)
 		}
 		if r.Delta.ContentIndex == 1 && r.Delta.Type == kind {
 			joined += r.Delta.Delta
@@ -75,7 +64,7 @@ func streamed(t rapid.TB, m *Masker, kind loop.DeltaKind, text string, cuts []in
 // A secret that comes in two or more deltas is in no line, and not in the lines
 // put together.
 func TestFault63SecretsSplitOverDeltas(t *testing.T) {
-	for name, m := range maskers() {
+	for name, m := range masks() {
 		for _, kind := range []loop.DeltaKind{loop.TextDelta, loop.ThinkingDelta, loop.ToolCallDelta} {
 			rapid.Check(t, func(t *rapid.T) {
 				parts := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -111,11 +100,11 @@ func TestFault63SecretsSplitOverDeltas(t *testing.T) {
 
 // A long text without white space is shown as it comes, but for its end.
 func TestDeltasAreBounded(t *testing.T) {
-	m := maskers()["all"]
-	d := deltas{mask: m}
+	m := masks()["all"]
+	d := Deltas{Mask: m}
 	shown := 0
 	for range 1000 {
-		for _, e := range d.pass(&loop.Event{Type: loop.MessageUpdate, Delta: &loop.Delta{Kind: loop.TextDelta, Text: strings.Repeat("x", 100)}}) {
+		for _, e := range d.Pass(&loop.Event{Type: loop.MessageUpdate, Delta: &loop.Delta{Kind: loop.TextDelta, Text: strings.Repeat("x", 100)}}) {
 			shown += len(e.Delta.Text)
 		}
 	}
@@ -126,16 +115,16 @@ func TestDeltasAreBounded(t *testing.T) {
 
 // What a tool shows while it runs is cut out of its output anywhere.
 func TestFault63SecretsCutInToolUpdates(t *testing.T) {
-	m := maskers()["values"]
+	m := masks()["values"]
 	whole := "key: " + spoken + " end"
 	for from := range len(whole) {
 		for to := from; to <= len(whole); to++ {
-			d := deltas{mask: m}
+			d := Deltas{Mask: m}
 			e := loop.Event{
 				Type: loop.ToolExecutionUpdate, Call: &transcript.Call{ID: "1", Name: "bash"},
 				Result: &loop.Result{Content: []transcript.Block{transcript.TextBlock(whole[from:to])}},
 			}
-			got := d.pass(&e)[0].Result.Content[0].Text
+			got := d.Pass(&e)[0].Result.Content[0].Text
 			masked := m.Text(got)
 			for n := len(spoken); n >= shortestSecret; n-- {
 				if strings.Contains(masked, spoken[:n]) || strings.Contains(masked, spoken[len(spoken)-n:]) {
@@ -151,7 +140,7 @@ func TestFault63SecretsCutInToolUpdates(t *testing.T) {
 
 // An output that was too long may be cut in the middle of a secret.
 func TestFault63SecretsCutInResults(t *testing.T) {
-	m := maskers()["values"]
+	m := masks()["values"]
 	for i := range len(spoken) + 1 {
 		for j := range len(spoken) + 1 {
 			text := "a " + spoken[:i] + "\n[... 1234 bytes left out ...]\n" + spoken[j:] + " b"
@@ -169,29 +158,10 @@ func TestFault63SecretsCutInResults(t *testing.T) {
 	}
 }
 
-// The mark is the one that tools set.
-func TestFault63SecretsCutByATool(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
-	}
-	// Of 2000 bytes the first 1000 are kept: the secret begins at 990.
-	yaml := "version: 1\nprompt: go\ntools: [{ bash: { max_output: 2000B } }]\nmodel: { provider: scripted, responses: [{ calls: [{ name: bash, arguments: { command: " +
-		`"printf %990s; echo '` + spoken + `'; printf %5000s"` + " } }] }, { text: done }] }\n"
-	var out strings.Builder
-	m := maskers()["values"]
-	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := Run(t.Context(), Options{Files: parse(t, "c", yaml), Out: dir, Sink: &NDJSON{W: &out, Mask: m.Mask}, Mask: m}); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "[secret:S]\\n[... ") || strings.Contains(out.String(), spoken[:shortestSecret]) {
-		t.Error(out.String())
-	}
-}
-
 // A private key goes as a whole, not only its first line; one that is cut off
 // too, and what follows it stays.
 func TestMaskPrivateKeys(t *testing.T) {
-	m := &Masker{known: secret.New()}
+	m := New(nil, nil, true)
 	for text, want := range map[string]string{
 		"a " + pem + "\nb":               "a [secret:private key]\nb",
 		pem + " and " + pem:              "[secret:private key] and [secret:private key]",
@@ -206,32 +176,14 @@ func TestMaskPrivateKeys(t *testing.T) {
 	}
 }
 
-// A run with a secret in its model's mouth, cut by the scripted model as it
-// likes: neither events nor transcript have it, and the transcript is clean.
-func TestFault63WholeRun(t *testing.T) {
-	yaml := scriptedHead + "model: { provider: scripted, responses: [{ text: 'the key is zebra-12345678, and zebra-12345678' }] }\n"
-	var out strings.Builder
-	m := NewMasker(nil, []*regexp.Regexp{regexp.MustCompile("zebra-[0-9]{8}")})
-	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := Run(t.Context(), Options{Files: parse(t, "c", yaml), Out: dir, Sink: &NDJSON{W: &out, Mask: m.Mask}, Mask: m, Tools: (&world{ran: map[string]int{}}).tools}); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(out.String(), "12345678") {
-		t.Errorf("it is in %s", out.String())
-	}
-	for _, f := range findings(t, filepath.Join(dir, "c.jsonl")) {
-		t.Errorf("line %d: %s [%s]", f.Line, f.Message, f.Rule)
-	}
-}
-
 func BenchmarkDeltas(b *testing.B) {
-	m := maskers()["all"]
+	m := masks()["all"]
 	words := make([]string, 1000)
 	for i := range words {
 		words[i] = fmt.Sprintf("word%d ", rand.N(1000))
 	}
-	d := deltas{mask: m}
+	d := Deltas{Mask: m}
 	for i := 0; b.Loop(); i++ {
-		d.pass(&loop.Event{Type: loop.MessageUpdate, Delta: &loop.Delta{Kind: loop.TextDelta, Text: words[i%len(words)]}})
+		d.Pass(&loop.Event{Type: loop.MessageUpdate, Delta: &loop.Delta{Kind: loop.TextDelta, Text: words[i%len(words)]}})
 	}
 }
