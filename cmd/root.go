@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnlog/turnlog/loop/tool"
 )
 
 // commands is the table of commands.
@@ -143,7 +145,8 @@ func newHelp(root *cobra.Command) *cobra.Command {
 }
 
 // untilSignal ends the context at the first SIGINT or SIGTERM, with a
-// [signalError] as its cause; the second one ends the process, whatever hangs.
+// [signalError] as its cause; the second one ends the process and its children,
+// whatever hangs.
 func untilSignal(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -163,6 +166,7 @@ func untilSignal(parent context.Context) (context.Context, func()) {
 			case sig := <-signals:
 				s := sig.(syscall.Signal)
 				if heard.again(s, time.Now()) {
+					tool.EndChildren() // a tool that ignores SIGTERM would outlive us
 					os.Exit(exitSignalled + int(s))
 				}
 				cancel(signalError(s)) // the first cause stays

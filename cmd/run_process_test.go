@@ -5,10 +5,12 @@ package cmd_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -168,6 +170,37 @@ func TestFault69SecondSignal(t *testing.T) {
 		t.Error("the run ended in order: the second signal came too late to show anything")
 	}
 	runTurnlog(t, "verify", filepath.Join(dir, "out", "t.jsonl"))
+}
+
+// A second signal leaves nobody behind: neither a tool that will not end when
+// it is asked to, nor what left its process group.
+func TestFault69SecondSignalEndsTools(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells whose child a process is")
+	}
+	dir := taskDir(t, strings.Replace(stubborn, "echo ready;", "mkfifo born; (setsid sh -c 'echo $$ > born; exec sleep 600' &); read stray < born; echo $$ $stray > pids; echo ready;", 1))
+	c := startRun(t, dir, nil, "--out", "out", "t.yaml")
+	c.until(t, "tool_execution_update")
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if err := c.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.finish(t)
+	data, err := os.ReadFile(filepath.Join(dir, "pids"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids [2]int
+	if _, err := fmt.Sscan(string(data), &pids[0], &pids[1]); err != nil {
+		t.Fatalf("pids %q: %v", data, err)
+	}
+	for _, pid := range pids {
+		if syscall.Kill(pid, 0) == nil {
+			t.Errorf("process %d outlives the run", pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // A reader that goes away ends the run with 3; the transcript is sealed.
