@@ -140,7 +140,7 @@ func newOpenAI(p *Pool, t *task.Task, hold Hold) (loop.Model, error) {
 	}
 	switch {
 	case len(m.APIKeyCommand) > 0:
-		c.APIKey = openai.KeyFromCommand(t.Argv(m.APIKeyCommand)...)
+		c.APIKey = keyFromCommand(t.Argv(m.APIKeyCommand)...)
 	case KeyEnv(m) != "":
 		c.APIKey = openai.KeyFromEnv(KeyEnv(m))
 	}
