@@ -33,6 +33,7 @@ import (
 
 // Schema is a compiled JSON Schema. It may be used by several goroutines.
 type Schema struct {
+	plain      *Plain // a quick look; nil if the schema says more than it can see
 	compiled   *jsonschema.Schema
 	document   *value            // as declared, for the order of properties
 	unresolved map[string]string // JSON pointer of a schema → the $ref that leads nowhere
@@ -63,7 +64,7 @@ func Compile(document json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile JSON Schema: %w", err)
 	}
-	return &Schema{compiled: compiled, document: root, unresolved: p.unresolved, warnings: p.warnings}, nil
+	return &Schema{plain: NewPlain(document), compiled: compiled, document: root, unresolved: p.unresolved, warnings: p.warnings}, nil
 }
 
 func compile(document any, hasDraft bool) (*jsonschema.Schema, error) {
@@ -111,6 +112,9 @@ func (s *Schema) Warnings() []string { return slices.Clone(s.warnings) }
 // Validate reports whether args are valid as they are: nil, a
 // [*ValidationError], or an error for something that is not JSON.
 func (s *Schema) Validate(args json.RawMessage) error {
+	if s.plain.settles(args) {
+		return nil
+	}
 	v, err := read(args)
 	if err != nil {
 		return err
@@ -125,6 +129,9 @@ func (s *Schema) Validate(args json.RawMessage) error {
 func (s *Schema) Convert(args json.RawMessage) (json.RawMessage, error) {
 	if len(args) == 0 {
 		args = json.RawMessage(`{}`)
+	}
+	if s.plain.settles(args) {
+		return args, nil
 	}
 	v, err := read(args)
 	if err != nil {

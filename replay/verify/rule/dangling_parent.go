@@ -42,9 +42,10 @@ func danglingParent() verify.Rule {
 	}
 }
 
-// elsewhere reports whether parents may be in another file: in a part of a
-// file, and in a fork whose own first entry hangs on the file it came from. A
-// fork that brought its history along is whole.
+// elsewhere reports whether parents may be where nobody looked: in a line that
+// is too long to be read, or in another file: for a part of a file, and for a
+// fork whose own first entry hangs on the file it came from. A fork that
+// brought its history along is whole.
 func elsewhere(file *verify.File) bool {
-	return file.Slice || file.Header != nil && file.Header.ParentSession != "" && file.Dangling[0].First()
+	return file.Slice || file.Unread > 0 || file.Header != nil && file.Header.ParentSession != "" && file.Dangling[0].First()
 }

@@ -54,7 +54,7 @@ type schemas map[declarationKey]parameters
 
 // parameters are what a declaration says of its arguments.
 type parameters struct {
-	plain *plainSchema
+	plain *schema.Plain
 	full  *schema.Schema // nil until it is needed
 	bad   bool           // it does not compile, or refers to what is not there: nothing can be said
 }
@@ -80,10 +80,10 @@ func (s schemas) violation(c *verify.Call) string {
 		if len(s) == maxSchemas {
 			clear(s) // a file that declares anew all the time
 		}
-		declared.plain = newPlainSchema(c.Tool.Parameters)
+		declared.plain = schema.NewPlain(c.Tool.Parameters)
 		s[key] = declared
 	}
-	if declared.plain.accepts(args) {
+	if declared.plain.Accepts(args) {
 		return ""
 	}
 	if declared.full == nil && !declared.bad {

@@ -1,4 +1,4 @@
-package rule
+package schema
 
 import (
 	"encoding/json"
@@ -7,27 +7,25 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/turnlog/turnlog/replay/schema"
 )
 
 // TestPlainSchema compares the quick look with the validator: what it accepts
 // must be valid. That it accepts what most calls look like is checked as well,
 // or it would be of no use.
-func TestPlainSchema(t *testing.T) {
+func TestPlain(t *testing.T) {
 	const document = `{"type":"object","description":"d","properties":{"path":{"type":"string","description":"d"},"n":{"type":"integer"},
 		"x":{"type":"number"},"flag":{"type":"boolean"},"list":{"type":"array"},"map":{"type":"object"},"any":{},"kind":{"enum":["a","b"]},"few":{"type":"integer","minimum":-1,"maximum":2},
 		"least":{"minimum":3},"deep":{"type":"array","items":{"type":"string"}}},"required":["path","few"]}`
-	plain := newPlainSchema(json.RawMessage(document))
-	if plain == nil || !plain.accepts([]byte(`{ "path" : "a\"}b", "n":-3, "x":7 , "flag":true, "list":[{"a":"]"}], "map":{"}":[]}, "any":null, "more":1, "kind":"b", "few":0, "least":"x"}`)) {
+	plain := NewPlain(json.RawMessage(document))
+	if plain == nil || !plain.Accepts([]byte(`{ "path" : "a\"}b", "n":-3, "x":7 , "flag":true, "list":[{"a":"]"}], "map":{"}":[]}, "any":null, "more":1, "kind":"b", "few":0, "least":"x"}`)) {
 		t.Fatal("a plain call is not accepted")
 	}
-	validators := map[string]*schema.Schema{}
+	validators := map[string]*Schema{}
 	rapid.Check(t, func(rt *rapid.T) {
 		closed := rapid.SampledFrom([]string{"", `,"additionalProperties":false`, `,"additionalProperties":true`}).Draw(rt, "closed")
 		text := document[:len(document)-1] + closed + "}"
 		if validators[text] == nil {
-			compiled, err := schema.Compile(json.RawMessage(text))
+			compiled, err := Compile(json.RawMessage(text))
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -44,24 +42,33 @@ func TestPlainSchema(t *testing.T) {
 			args.WriteString(fmt.Sprintf(`"%s":%s`, key, value))
 		}
 		args.WriteString("}")
-		if newPlainSchema(json.RawMessage(text)).accepts([]byte(args.String())) {
+		slow := *validators[text]
+		slow.plain = nil
+		want, wantErr := slow.Convert(json.RawMessage(args.String()))
+		got, err := validators[text].Convert(json.RawMessage(args.String()))
+		if string(got) != string(want) || (err == nil) != (wantErr == nil) {
+			rt.Fatalf("%s becomes %s (%v) at a quick look, else %s (%v)", args.String(), got, err, want, wantErr)
+		}
+		if NewPlain(json.RawMessage(text)).Accepts([]byte(args.String())) {
 			if err := validators[text].Validate(json.RawMessage(args.String())); err != nil {
 				rt.Fatalf("%s is accepted: %v", args.String(), err)
 			}
 		}
 	})
 	for _, document := range []string{`{"type":"object","minProperties":1}`, `{"$ref":"#/x"}`, `{"type":["object"]}`, `true`, `{"properties":{"a":true}}`} {
-		if newPlainSchema(json.RawMessage(document)) != nil {
+		if NewPlain(json.RawMessage(document)) != nil {
 			t.Errorf("%s counts as plain", document)
 		}
 	}
 }
 
-func FuzzPlainSchema(f *testing.F) {
+func FuzzPlain(f *testing.F) {
 	f.Add([]byte(`{"a":"b`))
 	f.Add([]byte(`{"`))
 	f.Add([]byte(`{"a":"`))
 	f.Fuzz(func(_ *testing.T, args []byte) {
-		newPlainSchema(json.RawMessage(`{"properties":{"a":{"type":"string","enum":["b"]},"n":{"minimum":1}}}`)).accepts(args)
+		p := NewPlain(json.RawMessage(`{"properties":{"a":{"type":"string","enum":["b"]},"n":{"minimum":1}}}`))
+		p.Accepts(args)
+		p.settles(args)
 	})
 }

@@ -1,4 +1,4 @@
-package rule
+package schema
 
 import (
 	"encoding/json"
@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// plainSchema is the part of an object's schema that most declarations consist
-// of: which properties there must be, and what each may be. Arguments that
-// pass it are valid; all others go to the real validator. Three quarters of
-// the cost of the rule were the validator's, and nearly all arguments are fine.
-type plainSchema struct {
+// Plain is the part of an object's schema that most declarations consist of:
+// which properties there must be, and what each may be. Arguments that pass it
+// are valid; all others are for the real validator. Nearly all arguments are
+// fine, and a look costs a fifth of a validation. A nil Plain accepts nothing.
+type Plain struct {
 	required   []string // at most 64
 	properties map[string]plainProperty
 	closed     bool // no other properties
@@ -26,13 +26,13 @@ type plainProperty struct {
 	words    []string // all that a string may be; nil accepts any
 }
 
-// newPlainSchema reads a schema; nil if it is not plain.
-func newPlainSchema(document json.RawMessage) *plainSchema {
+// NewPlain reads a schema; nil if it is not plain.
+func NewPlain(document json.RawMessage) *Plain {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(document, &members) != nil {
 		return nil
 	}
-	s := &plainSchema{properties: make(map[string]plainProperty)}
+	s := &Plain{properties: make(map[string]plainProperty)}
 	for name, value := range members {
 		if !s.member(name, value) {
 			return nil
@@ -42,7 +42,7 @@ func newPlainSchema(document json.RawMessage) *plainSchema {
 }
 
 // member takes in a keyword; false if it is not plain.
-func (s *plainSchema) member(name string, value json.RawMessage) bool {
+func (s *Plain) member(name string, value json.RawMessage) bool {
 	switch name {
 	case "type":
 		return string(value) == `"object"`
@@ -95,16 +95,23 @@ func annotates(keyword string) bool {
 	return false
 }
 
-// accepts reports whether arguments are surely valid.
-func (s *plainSchema) accepts(args []byte) bool {
-	if s == nil {
-		return false
-	}
+// Accepts reports whether arguments, which must be JSON, are surely valid.
+func (s *Plain) Accepts(args []byte) bool { return s != nil && s.accepts(args, false) }
+
+// settles reports whether bytes are arguments that are surely valid and that no
+// conversion would touch: values that hold others, long numbers and repeated
+// keys are for the validator to see.
+func (s *Plain) settles(args []byte) bool {
+	return s != nil && json.Valid(args) && s.accepts(args, true)
+}
+
+func (s *Plain) accepts(args []byte, flat bool) bool {
 	var found uint64 // a bit for each required property
 	c := cursor{b: args}
 	if !c.take('{') {
 		return false
 	}
+	var keys []string
 	for first := true; !c.take('}'); first = false {
 		if !first && !c.take(',') {
 			return false
@@ -118,11 +125,30 @@ func (s *plainSchema) accepts(args []byte) bool {
 		if is == "" || !known && s.closed || known && !want.accepts(is, literal) {
 			return false
 		}
+		if flat {
+			if !settled(is, literal) || len(keys) == maxSettled || slices.Contains(keys, key) {
+				return false
+			}
+			keys = append(keys, key)
+		}
 		if i := slices.Index(s.required, key); i >= 0 {
 			found |= 1 << i
 		}
 	}
 	return found == 1<<len(s.required)-1
+}
+
+// maxSettled is how many keys are compared with each other.
+const maxSettled = 16
+
+func settled(is string, literal []byte) bool {
+	switch is {
+	case "object", "array":
+		return false
+	case "integer":
+		return len(literal) < 19
+	}
+	return true
 }
 
 // accepts reports whether a value of type is is surely valid.
@@ -236,4 +262,17 @@ func (c *cursor) skip() {
 			return
 		}
 	}
+}
+
+// stringEnd is behind the string that begins at i.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
 }
