@@ -119,7 +119,7 @@ func Open(path string, o Options, each func(*transcript.Line) error) (*Journal, 
 
 // start takes the lock and owns f.
 func start(f *os.File, path string, o Options) (*Journal, error) {
-	unlock, err := lockFile(f)
+	unlock, err := lockUnlessHeld(path, func() (func(), error) { return lockFile(f) })
 	if err != nil {
 		return nil, errors.Join(lockError(path, err), f.Close())
 	}
@@ -167,6 +167,20 @@ func (w *lastByte) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// maxLine is the longest line that every reader of transcripts takes.
+const maxLine = transcript.DefaultMaxLine
+
+// TooLongError is an entry whose line no reader would take: with it, the file
+// could be neither verified nor resumed.
+type TooLongError struct {
+	Path string
+	Size int // of the line, in bytes
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("append to %s: an entry of %d bytes is longer than the %d that a line may have (the transcript goes on without it)", e.Path, e.Size, maxLine)
+}
+
 // Path is the name of the file.
 func (j *Journal) Path() string { return j.path }
 
@@ -184,13 +198,17 @@ func (j *Journal) Digest() string { return j.sum.Sum() }
 
 // Append writes e as one line and sets e.Line. Where the mask changed the
 // line, e becomes what the file has, so that the history in memory is the one
-// on disk. After a failed write the journal refuses every further entry.
+// on disk. After a failed write the journal refuses every further entry; one
+// that is longer than what readers take is refused alone, see [TooLongError].
 func (j *Journal) Append(e *transcript.Entry) error {
 	line := transcript.AppendEntry(make([]byte, 0, 1024), e)
 	if masked, err := j.mask(e, line); err != nil {
 		return err
 	} else if masked != nil {
 		line = masked
+	}
+	if len(line) > maxLine {
+		return &TooLongError{Path: j.path, Size: len(line)}
 	}
 	if err := j.writeLine(line); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -36,6 +37,34 @@ func lockError(path string, err error) error {
 	return e
 }
 
+// longestOrphan is how long the lock of a process that is gone is waited for.
+const longestOrphan = time.Second
+
+// lockUnlessHeld calls lock again while the writer that the file names is gone
+// from this host: the kernel keeps the lock of a process that was killed as
+// long as a child of it, forked to start a tool, has not come to its exec yet
+// (one of 200 kills on a busy machine). A writer that lives fails at once.
+func lockUnlessHeld(path string, lock func() (unlock func(), err error)) (unlock func(), err error) {
+	unlock, err = lock()
+	if !errors.Is(err, errLocked) || !orphaned(path) {
+		return unlock, err
+	}
+	for wait, waited := time.Millisecond, time.Duration(0); errors.Is(err, errLocked) && waited < longestOrphan; wait *= 2 {
+		time.Sleep(wait)
+		waited += wait
+		unlock, err = lock()
+	}
+	return unlock, err
+}
+
+// orphaned reports whether the last writer that a file names is known to be
+// gone.
+func orphaned(path string) bool {
+	pid, host := holder(path)
+	here, err := os.Hostname()
+	return err == nil && pid > 0 && host == here && gone(pid)
+}
+
 // Locked returns a [*LockedError] if another process is writing path, else nil.
 func Locked(path string) error {
 	if err := locked(path); err != nil {
@@ -50,7 +79,7 @@ func locked(path string) error {
 		return nil
 	}
 	defer f.Close()
-	unlock, err := probeFile(f)
+	unlock, err := lockUnlessHeld(path, func() (func(), error) { return probeFile(f) })
 	if err != nil {
 		return lockError(path, err)
 	}

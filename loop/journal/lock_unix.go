@@ -32,3 +32,6 @@ func flock(f *os.File, how int) (unlock func(), err error) {
 	}
 	return func() { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }, nil
 }
+
+// gone reports whether there is no such process.
+func gone(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
