@@ -55,3 +55,26 @@ func TestACostLimitNeedsAPrice(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What else lies in an output folder is not read, and its name is no pattern.
+func TestForeignFilesInTheOutputFolder(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "night[1]")
+	if err := os.MkdirAll(filepath.Join(out, "results.old.ndjson"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files := load(t, "hello.yaml")
+	for i := range 2 {
+		sum, _, err := play(t, t.Context(), Options{Files: files, Out: out, Resume: true})
+		if err != nil || sum.Kept != i || sum.ExitCode != 0 {
+			t.Errorf("run %d: %+v, %v", i, sum, err)
+		}
+	}
+	other := filepath.Join(t.TempDir(), "out")
+	if err := os.MkdirAll(filepath.Join(other, "hello.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var refused *PlanError
+	if _, _, err := play(t, t.Context(), Options{Files: files, Out: other, Resume: true}); !errors.As(err, &refused) {
+		t.Errorf("a folder under the name of a transcript: %v, want a *PlanError", err)
+	}
+}

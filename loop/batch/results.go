@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -169,11 +170,10 @@ func (r *results) close() error { return r.file.Close() }
 // none: a batch that is resumed is the same batch. Of several, that of the
 // shard itself counts.
 func ResultsID(dir string, s Shard) (string, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "results*.ndjson"))
+	names, err := resultsFiles(dir)
 	if err != nil {
-		return "", fmt.Errorf("list results: %w", err)
+		return "", err
 	}
-	slices.Sort(names)
 	own := filepath.Join(dir, resultsName(s))
 	if i := slices.Index(names, own); i > 0 {
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, own)
@@ -195,15 +195,38 @@ func ResultsID(dir string, s Shard) (string, error) {
 	return "", nil
 }
 
+// resultsFiles lists the results of a folder, in the order of their names.
+// filepath.Glob would take brackets in the folder's own name for a pattern, and
+// a folder may hold anything under such a name: a folder, a pipe.
+func resultsFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list results: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if ok, _ := path.Match("results*.ndjson", e.Name()); !ok {
+			continue
+		}
+		name := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 // ReadResults reads every results*.ndjson of an output folder: the last line
 // of a task wins. A line that is no result is skipped, as a crash may have cut
 // it; a folder without such a file has no results.
 func ReadResults(dir string) (map[string]Result, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "results*.ndjson"))
+	names, err := resultsFiles(dir)
 	if err != nil {
-		return nil, fmt.Errorf("list results: %w", err)
+		return nil, err
 	}
-	slices.Sort(names)
 	all := map[string]Result{}
 	for _, name := range names {
 		if err := readResults(name, all); err != nil {

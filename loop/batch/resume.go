@@ -25,12 +25,16 @@ func transcriptPath(out, id string, k int) string {
 // lastAttempt counts the attempts at a task that have a transcript.
 func lastAttempt(out, id string) (int, error) {
 	for k := 1; ; k++ {
-		_, err := os.Lstat(transcriptPath(out, id, k))
-		if errors.Is(err, fs.ErrNotExist) {
+		name := transcriptPath(out, id, k)
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			return k - 1, nil
 		}
+		info, err := os.Stat(name) // a link that leads nowhere is in the way, too
 		if err != nil {
 			return 0, err
+		}
+		if !info.Mode().IsRegular() { // opening a named pipe would wait for ever
+			return 0, fmt.Errorf("%s is in the way of a transcript: it is no regular file", name)
 		}
 	}
 }
