@@ -180,6 +180,7 @@ func (e *engine) line(l *transcript.Line) error {
 		e.sever()
 	}
 	if l.Damage == transcript.TooLong {
+		e.file.Unread, e.seal.unread = l.No, true
 		e.damaged = errors.Join(e.damaged, fmt.Errorf("check %s: line %d is longer than the limit and was not checked: %w", e.src.Name, l.No, l.Err))
 	}
 	e.each(e.hooks.line, func(c *Checker) { c.Line(&e.pass, l) })

@@ -26,6 +26,10 @@ type File struct {
 	// TornAt is the line of the last damaged line, 0 if there is none.
 	TornAt int
 
+	// Unread is the last line that was too long to be read, 0 if there is none:
+	// what seems to be lost may be there.
+	Unread int
+
 	// Altered says what shows that the file as a whole is not what it was: an
 	// anchor, a base that goes on, a header that is not that of its runs.
 	Altered []string

@@ -22,13 +22,13 @@ type sealer struct {
 	records bool // the file may record requests, so the fold is needed
 	own     bool // the format is turnlog's own
 
-	sum       transcript.Sealer
-	last      Seal // of the last seal
-	broken    bool
-	after     int // entries since the last seal
-	sessions  int // runs in the file
-	ownRuns   int // those of the file's own session
-	unchecked bool
+	sum      transcript.Sealer
+	last     Seal // of the last seal
+	broken   bool
+	after    int  // entries since the last seal
+	sessions int  // runs in the file
+	ownRuns  int  // those of the file's own session
+	unread   bool // bytes of a line are not known
 }
 
 func newSealer(format foreign.Format, head []byte, o Options) *sealer {
@@ -73,8 +73,7 @@ func (s *sealer) entry(e *transcript.Entry, header *transcript.Header) *Sealed {
 }
 
 func (s *sealer) check(e *transcript.Entry, header *transcript.Header) Sealed {
-	if !s.hashes {
-		s.unchecked = true
+	if !s.hashes || s.unread {
 		return Sealed{Seal: SealMissing}
 	}
 	end, err := s.sum.Check(e)
@@ -105,9 +104,10 @@ func (s *sealer) result() Seal {
 	return s.last
 }
 
-// digest is that of the whole file, "" if nothing asked for it.
+// digest is that of the whole file, "" if nothing asked for it or some of the
+// file could not be read.
 func (s *sealer) digest() string {
-	if !s.hashes {
+	if !s.hashes || s.unread {
 		return ""
 	}
 	return s.sum.Sum()
@@ -115,6 +115,9 @@ func (s *sealer) digest() string {
 
 // altered says what is wrong with the file as a whole.
 func (s *sealer) altered(header *transcript.Header, anchor string) []string {
+	if s.unread {
+		return nil
+	}
 	var found []string
 	if header != nil && header.Generator != nil && s.sessions > 0 && s.ownRuns == 0 {
 		// The program that writes this header records a run of its session.

@@ -239,3 +239,24 @@ func TestReplayMismatch(t *testing.T) {
 		})
 	}
 }
+
+// What a line says that is too long to be read is not known: neither is it
+// lost, nor was the file rewritten.
+func TestLineTooLongIsNoContradiction(t *testing.T) {
+	r := newRun(t, "s1")
+	r.message(transcript.UserText(strings.Repeat("long ", 1000)))
+	r.request()
+	r.message(transcript.Message{Role: transcript.Assistant, Content: []transcript.Block{transcript.TextBlock("yes")}, StopReason: transcript.StopEnd})
+	data := r.end("s1")
+	whole := check(t, "t.jsonl", data, verify.Options{})
+	if whole.Summary.Seal != verify.SealOK {
+		t.Fatalf("seal %s, %v", whole.Summary.Seal, whole.Findings)
+	}
+	got, err := verify.Run(t.Context(), memory("t.jsonl", data), rules(), verify.Options{MaxLine: 2000, Anchor: whole.Summary.Digest})
+	if err == nil || !strings.Contains(err.Error(), "line 3 is longer than the limit") {
+		t.Errorf("error %v", err)
+	}
+	if len(got.Findings) > 0 || got.Summary.Seal != verify.SealMissing || got.Summary.Digest != "" {
+		t.Errorf("seal %s, digest %q, findings %v", got.Summary.Seal, got.Summary.Digest, got.Findings)
+	}
+}
