@@ -54,7 +54,7 @@ func classify(err error) *failure {
 		return &failure{err: err, kind: kindOf(api), throttled: throttles(api)}
 	case errors.As(err, &foreign), errors.Is(err, answer.ErrNoEvents), errors.Is(err, answer.ErrEmpty):
 		return &failure{err: err, kind: once}
-	case errors.As(err, &tooLong), errors.Is(err, answer.ErrTooManyCalls):
+	case errors.As(err, &tooLong), errors.Is(err, answer.ErrTooManyCalls), errors.Is(err, answer.ErrTooLong):
 		return &failure{err: err}
 	case errors.As(err, &finish):
 		if finish.Reason == "error" || finish.Reason == "network_error" {

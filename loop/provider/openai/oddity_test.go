@@ -105,6 +105,11 @@ func TestRunawayAnswers(t *testing.T) {
 	}
 	r = answerTo(t, strings.NewReader(fin("tool_calls")+frames.String()))
 	r.wantFailed(t, "more than 1000 tool calls")
+	r = answerTo(t, strings.NewReader(strings.Repeat(content(strings.Repeat("x", 64<<10)), 200)+fin("stop")))
+	r.wantFailed(t, "the answer is longer than 8388608 bytes")
+	if n := len(r.message.Text()); n > 8<<20 {
+		t.Errorf("%d bytes were kept", n)
+	}
 	b := clockedBody{body: io.NopCloser(strings.NewReader("x")), clock: newClock(Timeouts{}, nil), read: maxAnswer + 1}
 	if _, err := b.Read(make([]byte, 1)); classify(err).kind != fatal {
 		t.Errorf("too long an answer: %v", err)

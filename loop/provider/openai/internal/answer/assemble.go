@@ -3,6 +3,7 @@
 package answer
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop"
@@ -54,6 +55,7 @@ type Assembler struct {
 	asked Asked
 
 	id, model string
+	size      int // bytes of what arrived
 	started   bool
 	blocks    []*block
 	text      int // index of the text block, -1 before it
@@ -96,6 +98,14 @@ func (a *Assembler) note(kind, text string) {
 	a.notes = append(a.notes, note{kind, a.asked.Secret.Redact(text)})
 }
 
+// maxSize bounds the text, the thinking and the calls of an answer. Real ones
+// have a few hundred KiB; as JSON, a byte takes up to six, and a transcript's
+// line has 64 MiB.
+const maxSize = 8 << 20
+
+// ErrTooLong is an answer beyond maxSize.
+var ErrTooLong = fmt.Errorf("the answer is longer than %d bytes", maxSize)
+
 // Add takes a frame and gives the deltas it makes, valid until the next call.
 // Advanced says that it brought some of the answer. After an error, which the
 // frame states or is, nothing more of the stream counts.
@@ -136,6 +146,9 @@ func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error
 		a.count(o.Usage)
 		if e := sse.ErrorOf(o.Error); e != nil {
 			return a.deltas, advanced, e
+		}
+		if a.size += o.size(); a.size > maxSize {
+			return a.deltas, advanced, ErrTooLong
 		}
 		before := len(a.deltas)
 		a.delta(&o.Delta)

@@ -68,6 +68,17 @@ func (a *argumentsFragment) UnmarshalJSON(b []byte) error {
 	return a.text.UnmarshalJSON(b)
 }
 
+// size is the length of what the choice adds to an answer.
+func (c *choice) size() int {
+	d := &c.Delta
+	thinking, _ := d.reasoning()
+	n := len(c.FinishReason) + len(d.Content) + len(d.Refusal) + len(thinking)
+	for _, call := range d.calls() {
+		n += len(call.ID) + len(call.Function.Name) + len(call.Function.Arguments.text)
+	}
+	return n
+}
+
 // reasoning gives the thinking of a delta and the name of its field. Proxies
 // send the same text under two names; the first one counts.
 func (d *delta) reasoning() (loose.Text, string) {

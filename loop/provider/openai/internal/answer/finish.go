@@ -111,7 +111,7 @@ func (a *Assembler) judge(m *transcript.Message, broken error) error {
 func stated(err error) bool {
 	var api *sse.Error
 	var tooLong *sse.TooLongError
-	return errors.As(err, &api) || errors.As(err, &tooLong) || errors.Is(err, ErrTooManyCalls)
+	return errors.As(err, &api) || errors.As(err, &tooLong) || errors.Is(err, ErrTooManyCalls) || errors.Is(err, ErrTooLong)
 }
 
 // noEvents says what there was instead.
