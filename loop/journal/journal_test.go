@@ -367,3 +367,21 @@ func TestSealCoversEveryByteBefore(t *testing.T) {
 		}
 	}
 }
+
+// What no reader takes would make a file that nobody can verify or resume.
+func TestAppendRefusesALineThatNobodyReads(t *testing.T) {
+	j, path := create(t, Options{})
+	add(t, j, header("s"), user("a", "", "one"))
+	before := content(t, path)
+	var tooLong *TooLongError
+	if err := j.Append(user("b", "a", strings.Repeat("\x01", transcript.DefaultMaxLine/6))); !errors.As(err, &tooLong) {
+		t.Fatalf("got %v", err)
+	}
+	if got := content(t, path); got != before {
+		t.Error("some of it is in the file")
+	}
+	add(t, j, user("b", "a", "two"))
+	if j.Lines() != 3 {
+		t.Errorf("%d lines", j.Lines())
+	}
+}
