@@ -300,9 +300,23 @@ var (
 	countUnits = units{"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6}
 )
 
+// maxSize bounds what a tool shows the model: as JSON, a byte takes up to six,
+// and a line of a transcript has 64 MiB.
+const maxSize = 8 << 20
+
 // size is a number of bytes: 4096 or 50KB.
 func size() value[int64] {
-	return amount("a size", "write bytes as a number, or 50KB, 2MB", `^[0-9]+(\.[0-9]+)?(B|KB|KiB|MB|MiB)$`, byteUnits)
+	v := amount("a size", "write bytes as a number, or 50KB, 2MB", `^[0-9]+(\.[0-9]+)?(B|KB|KiB|MB|MiB)$`, byteUnits)
+	decode := v.decode
+	v.decode = func(d *decoder, n *yaml.Node) (int64, bool) {
+		got, ok := decode(d, n)
+		if ok && got > maxSize {
+			d.at(n, "", "want a size of at most 8MB, found %s", n.Value)
+			return 0, false
+		}
+		return got, ok
+	}
+	return v
 }
 
 // count is a number of things: 200000 or 200k.

@@ -95,7 +95,7 @@ func builtinTable(name string) object[Builtin] {
 		name: "the tool " + name,
 		keys: []key[Builtin]{
 			to("timeout", duration(), func(b *Builtin) *time.Duration { return &b.Timeout }, "How long a call may take."),
-			to("max_output", size(), func(b *Builtin) *int64 { return &b.MaxOutput }, "How much of the output the model sees; head and tail are kept."),
+			to("max_output", size(), func(b *Builtin) *int64 { return &b.MaxOutput }, "How much of the output the model sees, 8MB at most; head and tail are kept."),
 			to("sequential", boolean(), func(b *Builtin) *bool { return &b.Sequential }, "An answer that calls this tool has its calls run one after the other."),
 		},
 	}
@@ -114,7 +114,7 @@ func programTable() object[Program] {
 			to("run", nonEmpty(list(text())), func(p *Program) *[]string { return &p.Run }, "The program and its arguments; there is no shell. {name} stands for the argument of that name; all of them come as JSON on stdin.").must(),
 			to("effects", effects(), func(p *Program) *string { return &p.Effects }, "What a call does to the world, and so whether it may be repeated; default external."),
 			to("timeout", duration(), func(p *Program) *time.Duration { return &p.Timeout }, "How long a call may take."),
-			to("max_output", size(), func(p *Program) *int64 { return &p.MaxOutput }, "How much of the output the model sees."),
+			to("max_output", size(), func(p *Program) *int64 { return &p.MaxOutput }, "How much of the output the model sees, 8MB at most."),
 			to("sequential", boolean(), func(p *Program) *bool { return &p.Sequential }, "An answer that calls this tool has its calls run one after the other."),
 		},
 		check: checkPlaceholders,
