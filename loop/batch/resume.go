@@ -100,6 +100,9 @@ func (a *attempt) resume(ctx context.Context) (next int, err error) {
 	case p == nil || p.runs == 0 || p.pending:
 		return a.promptsDone(), nil
 	case p.end != nil && p.end.Status == string(policy.OK):
+		if a.output != nil && p.prompts == len(a.task.Prompts) {
+			a.output.Take()
+		}
 		return p.prompts, nil
 	case p.end != nil && p.end.Status != string(policy.Aborted):
 		a.stop.Set(policy.Status(p.end.Status), p.end.Reason)

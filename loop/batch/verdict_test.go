@@ -22,6 +22,7 @@ func TestResumeKeepsTheVerdict(t *testing.T) {
 		{"stuck", "finish: { limits: { repeated_call: 3 } }\n" + endless(look), policy.Stuck},
 		{"turns", "finish: { limits: { turns: 2 } }\n" + endless("{ name: look, arguments: { n: N } }"), policy.Limit},
 		{"answer", "finish: { output: { schema: { type: object, properties: { n: { type: integer } } } } }\nmodel: { provider: scripted, responses: [{ calls: [" + look + "] }, { calls: [{ name: submit_answer, arguments: { n: 1 } }] }, { text: done }] }\n", policy.OK},
+		{"answer as text", "finish: { output: { schema: { type: object, required: [n] }, via: text, attempts: 3 } }\nmodel: { provider: scripted, responses: [{ text: not JSON }, { text: '{\"n\":1}' }] }\n", policy.OK},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := parse(t, "v", scriptedHead+test.yaml)
@@ -36,7 +37,7 @@ func TestResumeKeepsTheVerdict(t *testing.T) {
 				t.Fatal(err)
 			}
 			lines := bytes.SplitAfter(data, []byte("\n"))
-			for n := 1; n < len(lines)-1; n++ {
+			for n := 1; n < len(lines); n++ { // the last one has its seal, and no result yet
 				cut := filepath.Join(t.TempDir(), "out")
 				if err := os.Mkdir(cut, 0o700); err != nil {
 					t.Fatal(err)

@@ -234,6 +234,19 @@ func (o *Output) Restore(history []transcript.Message) {
 	}
 }
 
+// Take accepts the text of the last message, as the end of the last run does:
+// that of a process that died before the result of its task was written.
+func (o *Output) Take() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.answer != nil || o.want.Via != task.ViaText {
+		return
+	}
+	if answer, err := o.read(o.last); err == nil {
+		o.answer = answer
+	}
+}
+
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
