@@ -36,8 +36,9 @@ type attempt struct {
 	journal *journal.Journal
 	history *replay.State
 	ids     ids
-	runs    int  // turnlog.run entries of the file
-	sealed  bool // its last run has its end
+	runs    int    // turnlog.run entries of the file
+	sealed  bool   // its last run has its end
+	leaf    string // id of the last entry in the file
 
 	kit          toolkit
 	stop         policy.Stop
@@ -245,6 +246,7 @@ func (a *attempt) append(e *transcript.Entry) error {
 	if err := a.journal.Append(e); err != nil {
 		return err
 	}
+	a.leaf = e.ID
 	a.history.Apply(e)
 	return nil
 }
@@ -310,6 +312,7 @@ func (a *attempt) write(e *transcript.Entry) error {
 	if err := a.journal.Append(e); err != nil {
 		return err
 	}
+	a.leaf = e.ID
 	if e.Custom != nil && e.Custom.CustomType == transcript.CustomCall {
 		var intent transcript.CallIntent
 		a.wrote = a.wrote || e.Custom.Decode(&intent) != nil || !repeatable(intent.Effects)
@@ -317,9 +320,11 @@ func (a *attempt) write(e *transcript.Entry) error {
 	return nil
 }
 
-// link gives an entry its place in the chain.
+// link gives an entry its place in the chain: behind the last one that is in
+// the file. The history has one more after an append that failed, as of a line
+// that is too long, and the journal may go on without it.
 func (a *attempt) link(e *transcript.Entry) {
-	e.ID, e.ParentID = a.ids.next(), a.history.Leaf()
+	e.ID, e.ParentID = a.ids.next(), a.leaf
 	e.Timestamp = timestamp(a.b.o.Now())
 }
 

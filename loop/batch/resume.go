@@ -67,7 +67,7 @@ func (a *attempt) reopen() error {
 	}
 	a.path, a.journal, a.past = path, j, p
 	a.history, a.ids, a.runs, a.calls, a.wrote = p.state, p.ids, p.runs, p.calls, p.wrote
-	a.sealed = p.end != nil
+	a.sealed, a.leaf = p.end != nil, p.state.Leaf()
 	if p.header == nil {
 		return a.writeHeader()
 	}

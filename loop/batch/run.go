@@ -149,7 +149,7 @@ func (a *attempt) seal(run string, out loop.Outcome) error {
 	if _, err := a.journal.Seal(e, end); err != nil {
 		return err
 	}
-	a.sealed = true
+	a.sealed, a.leaf = true, e.ID
 	a.history.Apply(e)
 	return nil
 }

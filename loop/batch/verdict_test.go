@@ -2,11 +2,14 @@ package batch
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // A task that a policy ended ends the same way if its process dies before it
@@ -66,5 +69,22 @@ func TestResumeKeepsTheVerdict(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An answer that no transcript can hold is not in it; what follows it is.
+func TestSealBehindAnAnswerThatIsTooLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("encodes a line of 64 MiB")
+	}
+	files := parse(t, "long", scriptedHead+"model: { provider: scripted, responses: [{ text: BIG }] }\n")
+	files[0].Tasks[0].Model.Responses[0] = fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("x", transcript.DefaultMaxLine))
+	out := filepath.Join(t.TempDir(), "out")
+	sum, err := Run(t.Context(), Options{Files: files, Out: out})
+	if err != nil || sum.Results[0].Status != policy.Error || !strings.Contains(sum.Results[0].Reason, "longer than") {
+		t.Errorf("%s (%s), %v", sum.Results[0].Status, sum.Results[0].Reason, err)
+	}
+	for _, f := range findings(t, filepath.Join(out, "long.jsonl")) {
+		t.Errorf("line %d: %s [%s]", f.Line, f.Message, f.Rule)
 	}
 }
