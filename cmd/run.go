@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -115,6 +116,10 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "limit the tokens of each task")
 	f.Float64Var(&o.MaxCostUSD, "max-cost-usd", 0, "limit the cost of each task")
 	f.DurationVar(&o.MaxWall, "max-wall", 0, "limit the time of each task")
+	limitFlag(c, "max-turns", func() bool { return o.MaxTurns > 0 })
+	limitFlag(c, "max-tokens", func() bool { return o.MaxTokens > 0 })
+	limitFlag(c, "max-cost-usd", func() bool { return o.MaxCostUSD > 0 && !math.IsInf(o.MaxCostUSD, 1) })
+	limitFlag(c, "max-wall", func() bool { return o.MaxWall > 0 })
 
 	f.IntVarP(&o.Jobs, "jobs", "j", 0, "tasks at once (default: what the files say, or 1)")
 	f.StringVar(&o.Only, "only", "", "run the tasks whose id matches `GLOB`")

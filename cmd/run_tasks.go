@@ -71,8 +71,10 @@ func (o *runOptions) check() error {
 		return usagef("--retry-errors needs --resume")
 	case o.Control != "" && o.Control != "-":
 		return usagef("--control %q: commands are read from standard input only", o.Control).hint("--control -")
-	case o.Jobs < 0 || o.MaxTurns < 0 || o.MaxTokens < 0 || o.MaxCostUSD < 0 || o.MaxWall < 0:
-		return usagef("limits and --jobs cannot be negative")
+	case o.Jobs < 0:
+		return usagef("--jobs cannot be negative")
+	case o.Answer == "-":
+		return usagef("--answer -: standard output has the events; name a file")
 	}
 	if _, err := path.Match(o.Only, ""); err != nil {
 		return usagef("--only %q: %w", o.Only, err)
