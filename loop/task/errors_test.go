@@ -38,6 +38,8 @@ func TestErrors(t *testing.T) {
 		{"yes is no boolean", "tools: [{ bash: { sequential: yes } }]", `4:31: want true or false, found "yes"`},
 		{"duration without unit", "finish: { limits: { wall: 10 } }", `4:27: want a duration, found the number 10 (write it with its unit: 500ms, 30s, 2m, 1h)`},
 		{"size beyond what a transcript holds", "tools: [{ bash: { max_output: 8.5MB } }]", `4:31: want a size of at most 8MB, found 8.5MB`},
+		{"schema that refers elsewhere", `finish: { output: { schema: { $ref: "http://x/y" } } }`, `4:29: no JSON Schema: a $ref in it leads nowhere; it can only lead to a place in this schema, such as #/$defs/name`},
+		{"parameters that refer elsewhere", `tools: [{ name: a, description: d, run: [x], parameters: { type: object, properties: { p: { $ref: "#/$defs/q" } } } }]`, `4:58: no JSON Schema: a $ref in it leads nowhere; it can only lead to a place in this schema, such as #/$defs/name`},
 		{"size of an unknown unit", "tools: [{ bash: { max_output: 50GB } }]", `4:31: want a size, found "50GB" (write bytes as a number, or 50KB, 2MB)`},
 		{"count", "finish: { limits: { tokens: lots } }", `4:29: want a count, found "lots" (write a number, or 200k, 1.5M)`},
 		{"cost of zero", "finish: { limits: { cost_usd: 0 } }", `4:31: want a number that is above zero, found 0`},

@@ -2,6 +2,7 @@ package task
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -69,7 +70,7 @@ var schemaPlace = regexp.MustCompile(`at '((?:/[^'/]*)+)'`)
 func (d *decoder) compiles(n *yaml.Node, raw json.RawMessage) bool {
 	err, known := d.schemas[string(raw)]
 	if !known {
-		_, err = schema.Compile(raw)
+		err = compile(raw)
 		d.schemas[string(raw)] = err
 	}
 	if err == nil {
@@ -87,6 +88,17 @@ func (d *decoder) compiles(n *yaml.Node, raw json.RawMessage) bool {
 		d.at(n, "", "no JSON Schema: see %s in it", pointer)
 	}
 	return false
+}
+
+// compile also refuses a reference that leads nowhere: no network is asked for
+// it, and the validator refuses what reaches it, so that each answer or call
+// would be paid for and sent back.
+func compile(raw json.RawMessage) error {
+	s, err := schema.Compile(raw)
+	if err == nil && s.Unresolved() {
+		err = errors.New("a $ref in it leads nowhere; it can only lead to a place in this schema, such as #/$defs/name")
+	}
+	return err
 }
 
 // follow walks a JSON pointer; nil if it leads nowhere.
