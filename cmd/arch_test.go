@@ -33,10 +33,10 @@ var directions = []struct{ from, not, reason string }{
 
 // bans keeps libraries in the one place that may use them.
 var bans = []struct {
-	library string // import path, or a prefix of it with "/..."
-	only    []string
-	tests   bool // whether tests anywhere may use it
-	reason  string
+	module string // import path, or a prefix of it with "/..."
+	only   []string
+	tests  bool // whether tests anywhere may use it
+	reason string
 }{
 	{"github.com/spf13/cobra", []string{"cmd"}, false, "only the command line parses flags"},
 	{"github.com/spf13/pflag", []string{"cmd"}, false, "only the command line parses flags"},
@@ -131,7 +131,7 @@ func forbidden(from, imp string, test bool) string {
 		return ""
 	}
 	for _, b := range bans {
-		if matchesLibrary(b.library, imp) && !slices.Contains(b.only, from) && !(test && b.tests) {
+		if matchesLibrary(b.module, imp) && !slices.Contains(b.only, from) && !(test && b.tests) {
 			return b.reason
 		}
 	}
