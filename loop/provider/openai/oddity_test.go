@@ -110,6 +110,11 @@ func TestRunawayAnswers(t *testing.T) {
 	if n := len(r.message.Text()); n > 8<<20 {
 		t.Errorf("%d bytes were kept", n)
 	}
+	r = answerTo(t, strings.NewReader(data(`{"id":"`+strings.Repeat("i", 9<<20)+`","choices":[{"index":0,"delta":{"content":"a"}}]}`)+fin("stop")))
+	r.wantFailed(t, "the answer is longer than 8388608 bytes")
+	if r.message.ResponseID != "" {
+		t.Error("the id was kept")
+	}
 	b := clockedBody{body: io.NopCloser(strings.NewReader("x")), clock: newClock(Timeouts{}, nil), read: maxAnswer + 1}
 	if _, err := b.Read(make([]byte, 1)); classify(err).kind != fatal {
 		t.Errorf("too long an answer: %v", err)

@@ -98,9 +98,8 @@ func (a *Assembler) note(kind, text string) {
 	a.notes = append(a.notes, note{kind, a.asked.Secret.Redact(text)})
 }
 
-// maxSize bounds the text, the thinking and the calls of an answer. Real ones
-// have a few hundred KiB; as JSON, a byte takes up to six, and a transcript's
-// line has 64 MiB.
+// maxSize bounds all that is kept of an answer. Real ones have a few hundred
+// KiB; as JSON, a byte takes up to six, and a transcript's line has 64 MiB.
 const maxSize = 8 << 20
 
 // ErrTooLong is an answer beyond maxSize.
@@ -123,10 +122,10 @@ func (a *Assembler) Add(frame []byte) (deltas []loop.Delta, advanced bool, err e
 
 func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error) {
 	a.deltas = a.deltas[:0]
-	if a.id == "" {
+	if a.id == "" && a.fits(len(c.ID)) {
 		a.id = a.asked.Secret.Redact(string(c.ID))
 	}
-	if a.model == "" {
+	if a.model == "" && a.fits(len(c.Model)) {
 		a.model = a.asked.Secret.Redact(string(c.Model))
 	}
 	a.count(c.Usage)
@@ -147,7 +146,7 @@ func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error
 		if e := sse.ErrorOf(o.Error); e != nil {
 			return a.deltas, advanced, e
 		}
-		if a.size += o.size(); a.size > maxSize {
+		if !a.fits(o.size()) {
 			return a.deltas, advanced, ErrTooLong
 		}
 		before := len(a.deltas)
@@ -162,6 +161,12 @@ func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error
 		a.deltas[0].Usage = a.usage.usage(a.asked.Cost)
 	}
 	return a.deltas, advanced, nil
+}
+
+// fits counts n more bytes of the answer. One that is too long stays it.
+func (a *Assembler) fits(n int) bool {
+	a.size += n
+	return a.size <= maxSize
 }
 
 func (a *Assembler) count(u *reportedUsage) {
