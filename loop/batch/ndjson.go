@@ -13,8 +13,9 @@ import (
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// ErrClosed is the failure of a [Sink] whose reader is gone.
-var ErrClosed = errors.New("nobody reads the events any more")
+// ErrClosed is the failure of a [Sink] that takes no more: its reader is gone,
+// or the disk is full.
+var ErrClosed = errors.New("the events cannot be written any more")
 
 // NDJSON writes events as lines of JSON, each with one write that returns when
 // the reader has taken it: a slow reader slows the run, a closed one ends it.
