@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -244,40 +242,6 @@ func newFolder(now time.Time) (string, error) {
 			return "", fmt.Errorf("make the output folder: %w", err)
 		}
 	}
-}
-
-// plan prints what would run, as NDJSON.
-func (o *runOptions) plan(opts batch.Options) error {
-	tasks, err := batch.Plan(opts)
-	var plan *batch.PlanError
-	if errors.As(err, &plan) {
-		return usagef("%w", plan.Err)
-	}
-	if err != nil {
-		return err
-	}
-	type line struct {
-		Type string `json:"type"`
-		batch.Planned
-	}
-	type end struct {
-		Type       string   `json:"type"`
-		Tasks      int      `json:"tasks"`
-		MaxCostUSD *float64 `json:"maxCostUsd"` // null: nothing bounds it
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	for _, t := range tasks {
-		if err := enc.Encode(line{"plan", t}); err != nil {
-			return err
-		}
-	}
-	if err := enc.Encode(end{"plan_end", len(tasks), batch.Bound(tasks, opts)}); err != nil {
-		return err
-	}
-	_, err = out.WriteTo(o.Out)
-	return err
 }
 
 // writeAnswer writes what the only task answered.
