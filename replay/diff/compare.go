@@ -121,6 +121,7 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 	if r.Mode == OnlyCalls {
 		r.Sequence, r.Arguments = o.Sequence.orDefault(), o.Arguments.orDefault()
 		r.Mismatches = CompareCalls(a.calls, b.calls, r.Sequence, r.Arguments)
+		r.damage()
 		return r, nil
 	}
 	r.pairs = pairUp(a.steps, b.steps)
@@ -133,6 +134,7 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 		r.usage()
 		r.status()
 	}
+	r.records()
 	r.damage()
 	r.sort()
 	r.common()
@@ -188,6 +190,15 @@ func (r *Result) status() {
 		c := valueChange(Stop, "run", a.ended, b.ended)
 		c.PlaceA, c.PlaceB = a.endPlace(), b.endPlace()
 		r.Changes = append(r.Changes, c)
+	}
+}
+
+// records says if one history records tools in another way than the other, or
+// not at all. Then the sets are not compared, and calling them the same would
+// be a guess.
+func (r *Result) records() {
+	if a, b := r.A.Knowledge, r.B.Knowledge; a != b {
+		r.Changes = append(r.Changes, valueChange(Tools, "what is recorded", string(a), string(b)))
 	}
 }
 

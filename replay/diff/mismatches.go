@@ -19,6 +19,7 @@ func (p *printer) mismatches() {
 		}
 		p.mismatch(&m)
 	}
+	p.changes() // damaged lines
 }
 
 func (p *printer) mismatch(m *Mismatch) {
@@ -29,8 +30,16 @@ func (p *printer) mismatch(m *Mismatch) {
 		p.call("+", green, "b", m.Got, &p.r.B.calls[m.Got])
 	}
 	for _, f := range m.Fields {
-		fmt.Fprintf(p.w, "    %s %s\n", p.paint(yellow, "~"), report.Printable(f.Path))
-		p.both(f.A, f.B)
+		kind := kindFor(f.InA, f.InB)
+		fmt.Fprintf(p.w, "    %s %s\n", p.paint(markColors[kind], marks[kind]), report.Printable(f.Path))
+		switch {
+		case !f.InB:
+			p.lone("-", red, f.A)
+		case !f.InA:
+			p.lone("+", green, f.B)
+		default:
+			p.both(f.A, f.B)
+		}
 	}
 }
 

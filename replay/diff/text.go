@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/report"
 )
 
@@ -79,6 +80,9 @@ func (p *printer) equal() {
 	case OnlyCalls:
 		verb = "have the same calls"
 		what = fmt.Sprintf("%s, %s", p.r.Sequence, plural(len(b.calls), "call"))
+	}
+	if p.r.Mode == OnlyTools && a.Knowledge == replay.Unknown {
+		verb = "record no tools"
 	}
 	if len(a.Damage) > 0 {
 		what += fmt.Sprintf("; as far as they can be read, %s damaged alike", plural(len(a.Damage), "line"))
@@ -280,8 +284,9 @@ func plural(n int, noun string) string {
 // stat is one line for each category.
 func (p *printer) stat() {
 	if p.r.Mode == OnlyCalls {
-		fmt.Fprintf(p.w, "%-10s %d\n", Calls, len(p.r.Mismatches))
-		return
+		if n := len(p.r.Mismatches); n > 0 {
+			fmt.Fprintf(p.w, "%-10s %d\n", Calls, n)
+		}
 	}
 	for _, c := range Categories() {
 		if list := p.r.of(c); len(list) > 0 {
