@@ -62,7 +62,7 @@ func planText(out *bytes.Buffer, tasks []batch.Planned, bound *float64) error {
 		return fmt.Sprintf("at most $%.2f", *usd)
 	}
 	for _, t := range tasks {
-		fmt.Fprintf(out, "%s %s (%s, %s %s, %s)\n", t.Action, t.ID, t.File, t.Provider, t.Model, cost(t.MaxCostUSD))
+		fmt.Fprintf(out, "%s %s (%s, %s %s, %s)\n", t.Action, t.ID, printable(t.File), t.Provider, printable(t.Model), cost(t.MaxCostUSD))
 	}
 	_, err := fmt.Fprintf(out, "%d tasks, %s\n", len(tasks), cost(bound))
 	return err
