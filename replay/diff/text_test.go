@@ -121,6 +121,15 @@ func TestTextLimit(t *testing.T) {
 	}
 }
 
+// A line of half a million words takes a moment to show, not hours.
+func TestTextOfManyWords(t *testing.T) {
+	long := strings.Repeat("word ", 500_000)
+	r := compare(t, edited(t, "Three.", long+"x "+long), edited(t, "Three.", long+"y "+long), ignoring())
+	if out := text(t, r, diff.TextOptions{}); !strings.Contains(out, "[-x-]") || len(out) > 4096 {
+		t.Errorf("%d bytes: %.4096s", len(out), out)
+	}
+}
+
 func FuzzCompare(f *testing.F) {
 	f.Add([]byte(shop), []byte(shop))
 	f.Add([]byte(shop), edited(f, "apples", "pears", `"m4"`, `"m3"`))

@@ -214,12 +214,14 @@ func tokens(s string) []string {
 // differ differ with them: so they read as one change.
 func segments(tokens []string, same []bool) []segment {
 	var list []segment
-	for i, t := range tokens {
-		differs := !same[i] || i > 0 && i+1 < len(tokens) && !same[i-1] && !same[i+1] && strings.TrimSpace(t) == ""
-		if n := len(list); n > 0 && list[n-1].differs == differs {
-			list[n-1].text += t
-		} else {
-			list = append(list, segment{t, differs})
+	start := 0 // of the segment: joined at its end, as adding word by word takes hours for a line of millions
+	differs := func(i int) bool {
+		return !same[i] || i > 0 && i+1 < len(tokens) && !same[i-1] && !same[i+1] && strings.TrimSpace(tokens[i]) == ""
+	}
+	for i := range tokens {
+		if i+1 == len(tokens) || differs(i+1) != differs(i) {
+			list = append(list, segment{strings.Join(tokens[start:i+1], ""), differs(i)})
+			start = i + 1
 		}
 	}
 	return list
