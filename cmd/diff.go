@@ -131,6 +131,9 @@ func (f *diffFlags) options(c *cobra.Command, o *diffOptions) error {
 		}
 		o.Sides[i].At, o.Sides[i].Leaf = cut, leaves[i]
 	}
+	if o.Sides[0].At != o.Sides[1].At { // a path would differ from what was in effect at its own end
+		o.Sides[0].AtEnd, o.Sides[1].AtEnd = true, true
+	}
 	if o.Files[0] == "-" && o.Files[1] == "-" {
 		return usagef("standard input cannot be both sides")
 	}

@@ -74,7 +74,7 @@ func readSide(ctx context.Context, s Streams, name string, o diff.Options) (*sid
 	}
 	lines := transcript.Lines(in, transcript.Options{
 		Workers: runtime.GOMAXPROCS(0) / 2,
-		Lend:    at != nil && o.At == (replay.Cut{}), // nothing is kept of them
+		Lend:    at != nil && o.At == (replay.Cut{}) && !o.AtEnd, // nothing is kept of them
 	})
 	out.history, err = diff.Read(ctx, diff.Source{Name: name, Lines: entries(lines, format), At: at}, o)
 	return out, err

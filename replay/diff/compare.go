@@ -28,6 +28,7 @@ type Options struct {
 	Ignore []string   // members that are not compared
 	Leaf   string     // entry at the end of the path; "" is the last of the file
 	At     replay.Cut // compare what was in effect there; the zero Cut compares the paths
+	AtEnd  bool       // the zero Cut is a cut at the end
 
 	// Values bounds the changes of each category that keep what both sides
 	// have, for those who show no more; 0 is no bound. What differs everywhere
@@ -38,6 +39,9 @@ type Options struct {
 	Sequence  Sequence      // "" is Exact
 	Arguments ArgumentMatch // "" is the whole of them
 }
+
+// path reports whether the whole path is compared, and not a cut of it.
+func (o *Options) path() bool { return o.At == (replay.Cut{}) && !o.AtEnd }
 
 // Result of a comparison. It reads again from what the histories were read
 // from when it is written or made a patch.

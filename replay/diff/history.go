@@ -61,7 +61,7 @@ func Read(ctx context.Context, src Source, o Options) (*History, error) {
 		return nil, err
 	}
 	h := &History{Name: src.Name, at: src.At, ignore: ignore, final: -1}
-	in := intake{ctx: ctx, reader: reader{ignore: ignore}, keep: src.At == nil || o.At != (replay.Cut{})}
+	in := intake{ctx: ctx, reader: reader{ignore: ignore}, keep: src.At == nil || !o.path()}
 	tree, err := replay.Read(in.lines(src.Lines))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Name, err)
@@ -70,7 +70,7 @@ func Read(ctx context.Context, src Source, o Options) (*History, error) {
 	if in.keep {
 		h.at = nil
 	}
-	if o.At == (replay.Cut{}) {
+	if o.path() {
 		err = h.path(tree, in.records, o.Leaf)
 	} else {
 		err = h.cut(tree, &in.reader, o)
