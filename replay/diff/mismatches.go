@@ -29,7 +29,11 @@ func (p *printer) mismatch(m *Mismatch) {
 	if m.Got >= 0 {
 		p.call("+", green, "b", m.Got, &p.r.B.calls[m.Got])
 	}
-	for _, f := range m.Fields {
+	for i, f := range m.Fields {
+		if p.o.Limit > 0 && i == p.o.Limit {
+			fmt.Fprintf(p.w, "    %s\n", p.paint(dim, fmt.Sprintf("… %d more", len(m.Fields)-i)))
+			break
+		}
 		kind := kindFor(f.InA, f.InB)
 		fmt.Fprintf(p.w, "    %s %s\n", p.paint(markColors[kind], marks[kind]), report.Printable(f.Path))
 		switch {

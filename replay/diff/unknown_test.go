@@ -42,3 +42,11 @@ func TestMissingArgument(t *testing.T) {
 		t.Errorf("a missing argument:\n%s", out)
 	}
 }
+
+// Limits hold for the arguments of one call too.
+func TestArgumentLimit(t *testing.T) {
+	r := compare(t, []byte(shop), edited(t, `"shelf":"apples","deep":true`, `"shelf":"pears","deep":false`), diff.Options{Mode: diff.OnlyCalls})
+	if out := text(t, r, diff.TextOptions{Limit: 1}); !strings.Contains(out, "    … 1 more\n") {
+		t.Errorf("limit 1 shows:\n%s", out)
+	}
+}
