@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,6 +88,7 @@ the exit code that its failed tasks share, else 1.`,
 			codeText{exitLimit, "a limit was reached"},
 			codeText{exitDenied, "a call was denied, or the agent was stuck"},
 			codeText{exitNoOutput, "the answer is missing"},
+			codeText{exitSignalled + int(syscall.SIGINT), "stopped by SIGINT, or by an abort on --control"},
 		)},
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

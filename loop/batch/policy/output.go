@@ -174,14 +174,14 @@ func (o *Output) opening() string {
 	if o.want.Via != task.ViaText {
 		return "The task needs its final answer as a call of the tool " + AnswerTool + "."
 	}
-	return "Your last message is not the answer that the task needs: "
+	return "Your last message is not the answer that the task needs:"
 }
 
 func (o *Output) request() string {
 	if o.want.Via != task.ViaText {
 		return o.opening() + " Call it now."
 	}
-	return o.opening() + o.words +
+	return o.opening() + "\n" + o.words +
 		"\n\nAnswer again with nothing but JSON that fits this schema:\n" + string(o.want.Schema)
 }
 
