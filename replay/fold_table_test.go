@@ -53,6 +53,8 @@ func TestFoldTable(t *testing.T) {
 			t.Logf("%s is not here: the project's own table runs", dir)
 			dir = filepath.Join("testdata", "table")
 		}
+	} else {
+		dir = given(dir)
 	}
 	var cases []foldCase
 	var answers []foldAnswer

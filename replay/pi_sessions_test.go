@@ -40,6 +40,8 @@ func TestPiSessions(t *testing.T) {
 	dir := *sessionsDir
 	if dir == "" {
 		dir = shared(t, "pi-sessions")
+	} else {
+		dir = given(dir)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if len(files) == 0 {

@@ -22,3 +22,12 @@ func shared(t testing.TB, elem ...string) string {
 	}
 	return dir
 }
+
+// given is a folder from the command line: as the test finds it, or as
+// somebody wrote it who stood at the root of the repository.
+func given(dir string) string {
+	if _, err := os.Stat(dir); err != nil && !filepath.IsAbs(dir) {
+		return filepath.Join("..", dir)
+	}
+	return dir
+}

@@ -31,6 +31,8 @@ func TestCases(t *testing.T) {
 	dir := *casesDir
 	if dir == "" {
 		dir = shared(t, "verify", "cases")
+	} else if _, err := os.Stat(dir); err != nil && !filepath.IsAbs(dir) {
+		dir = filepath.Join("..", "..", dir) // written at the root of the repository
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil {
