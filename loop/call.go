@@ -215,12 +215,12 @@ func (b *calls) afterTool(ctx context.Context, c *call) {
 		c.result = errorResult(err.Error())
 		return
 	}
-	c.result.Patch(p)
+	c.result.patch(p)
 }
 
-// Patch replaces what p sets. Structured content that was not replaced along
+// patch replaces what p sets. Structured content that was not replaced along
 // with the content may no longer match it, so it goes.
-func (r *Result) Patch(p ResultPatch) {
+func (r *Result) patch(p ResultPatch) {
 	if p.Content != nil {
 		r.Content = p.Content
 		r.StructuredContent = nil

@@ -181,9 +181,6 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("append to %s: an entry of %d bytes is longer than the %d that a line may have (the transcript goes on without it)", e.Path, e.Size, maxLine)
 }
 
-// Path is the name of the file.
-func (j *Journal) Path() string { return j.path }
-
 // Lines counts the physical lines so far.
 func (j *Journal) Lines() int { return j.lines }
 

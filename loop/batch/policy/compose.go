@@ -82,35 +82,14 @@ func prepareNextTurn(policies []Policy) func(context.Context, loop.Turn) (loop.T
 	}
 }
 
+// prepareRequest is the seam of the one policy that fills it.
 func prepareRequest(policies []Policy) func(context.Context, loop.RequestInfo) (loop.RequestUpdate, error) {
-	return func(ctx context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
-		var all loop.RequestUpdate
-		for _, p := range policies {
-			if p.PrepareRequest == nil {
-				continue
-			}
-			u, err := p.PrepareRequest(ctx, r)
-			if err != nil {
-				return loop.RequestUpdate{}, err
-			}
-			if u.Model != nil {
-				all.Model = u.Model
-			}
-			if u.ModelRef != nil {
-				all.ModelRef = u.ModelRef
-			}
-			if u.Thinking != "" {
-				all.Thinking = u.Thinking
-			}
-			if u.Context != nil {
-				all.Context = u.Context
-			}
-			if u.MaxTokens > 0 && (all.MaxTokens == 0 || u.MaxTokens < all.MaxTokens) {
-				all.MaxTokens = u.MaxTokens
-			}
+	for _, p := range policies {
+		if p.PrepareRequest != nil {
+			return p.PrepareRequest
 		}
-		return all, nil
 	}
+	return nil
 }
 
 func beforeTool(policies []Policy) func(context.Context, loop.ToolCallInfo) (loop.Verdict, error) {
@@ -131,45 +110,4 @@ func beforeTool(policies []Policy) func(context.Context, loop.ToolCallInfo) (loo
 		}
 		return loop.Verdict{Arguments: changed}, nil
 	}
-}
-
-func afterTool(policies []Policy) func(context.Context, loop.ToolCallInfo, loop.Result) (loop.ResultPatch, error) {
-	return func(ctx context.Context, c loop.ToolCallInfo, r loop.Result) (loop.ResultPatch, error) {
-		var all loop.ResultPatch
-		for _, p := range policies {
-			if p.AfterTool == nil {
-				continue
-			}
-			patch, err := p.AfterTool(ctx, c, r)
-			if err != nil {
-				return loop.ResultPatch{}, err
-			}
-			r.Patch(patch)
-			all = merged(all, patch)
-		}
-		return all, nil
-	}
-}
-
-// merged is the patch that does what a and then b do.
-func merged(a, b loop.ResultPatch) loop.ResultPatch {
-	if b.Content != nil {
-		a.Content, a.StructuredContent = b.Content, nil
-	}
-	if b.Details != nil {
-		a.Details = b.Details
-	}
-	if b.StructuredContent != nil {
-		a.StructuredContent = b.StructuredContent
-	}
-	if b.Usage != nil {
-		a.Usage = b.Usage
-	}
-	if b.IsError != nil {
-		a.IsError = b.IsError
-	}
-	if b.Terminate != nil {
-		a.Terminate = b.Terminate
-	}
-	return a
 }

@@ -62,9 +62,6 @@ func NewLimiter(l Limits, before Account, stop *Stop, ledger *Ledger) *Limiter {
 	}
 }
 
-// Turns and ToolCalls count what the task used, Used what it spent.
-func (l *Limiter) Turns() int { return l.turns }
-
 // ToolCalls counts the calls that were let through.
 func (l *Limiter) ToolCalls() int { return l.toolCalls }
 

@@ -20,7 +20,6 @@ type Policy struct {
 	PrepareNextTurn    func(context.Context, loop.Turn) (loop.TurnUpdate, error)
 	PrepareRequest     func(context.Context, loop.RequestInfo) (loop.RequestUpdate, error)
 	BeforeTool         func(context.Context, loop.ToolCallInfo) (loop.Verdict, error)
-	AfterTool          func(context.Context, loop.ToolCallInfo, loop.Result) (loop.ResultPatch, error)
 
 	// Observe sees every event before it is shown.
 	Observe func(loop.Event)
@@ -65,9 +64,8 @@ func (s *Stop) Stopped() bool { status, _ := s.Status(); return status != "" }
 //   - Steering, FollowUp: the first that has messages;
 //   - FinishTurn: all are asked, any End wins, then any Continue;
 //   - PrepareNextTurn: messages add up, of the rest the last one set stands;
-//   - PrepareRequest: as PrepareNextTurn, but the smallest MaxTokens stands;
-//   - BeforeTool: the first Block wins, later ones see changed arguments;
-//   - AfterTool: each sees the result as the ones before left it.
+//   - PrepareRequest: the first that fills it, which are the limits;
+//   - BeforeTool: the first Block wins, later ones see changed arguments.
 //
 // The first error of a seam ends the turn; policies behind it are not asked.
 // Seams that no policy fills stay as they are in c.
@@ -80,9 +78,10 @@ func Install(c *loop.Config, policies ...Policy) {
 	}
 	c.FinishTurn = finishTurn(policies)
 	c.PrepareNextTurn = prepareNextTurn(policies)
-	c.PrepareRequest = prepareRequest(policies)
+	if f := prepareRequest(policies); f != nil {
+		c.PrepareRequest = f
+	}
 	c.BeforeTool = beforeTool(policies)
-	c.AfterTool = afterTool(policies)
 	if emit := c.Emit; emit != nil {
 		c.Emit = func(e loop.Event) error {
 			for _, p := range policies {
