@@ -39,19 +39,6 @@ all() {
 	run "append-only" "$dir/turnlog" diff --append-only "$base" "$base"
 }
 all >/dev/null
-for _ in $(seq "$rounds"); do all; done | awk '
-	{ n[$1]++; wall[$1, n[$1]] = $2; user[$1, n[$1]] = $3; rss[$1, n[$1]] = $4; if (!($1 in seen)) { seen[$1] = 1; order[++k] = $1 } }
-	function median(a, name, m,   i, j, v, t) {
-		for (i = 1; i <= m; i++) v[i] = a[name, i] + 0
-		for (i = 1; i <= m; i++) for (j = i + 1; j <= m; j++) if (v[j] < v[i]) { t = v[i]; v[i] = v[j]; v[j] = t }
-		return v[int((m + 1) / 2)]
-	}
-	END {
-		printf "%-18s %8s %8s %9s\n", "command", "wall s", "user s", "RSS MiB"
-		for (i = 1; i <= k; i++) {
-			c = order[i]; w[c] = median(wall, c, n[c]); u[c] = median(user, c, n[c])
-			printf "%-18s %8.2f %8.2f %9.1f\n", c, w[c], u[c], median(rss, c, n[c]) / 1024
-		}
-		printf "user CPU, one word / verify of both: %.2f\n", u["diff-one-word"] / u["verify-both"]
-		printf "wall, one word / verify of both:     %.2f\n", w["diff-one-word"] / w["verify-both"]
-	}'
+for _ in $(seq "$rounds"); do all; done | awk -f scripts/medians.awk -v ratios="\
+user CPU, one word / verify of both|u|diff-one-word|verify-both|1;\
+wall, one word / verify of both|w|diff-one-word|verify-both|1"

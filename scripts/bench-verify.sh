@@ -22,10 +22,10 @@ done
 
 # run NAME COMMAND...: one line "NAME wall user rss" on stdout; findings make exit code 1, which is no failure here.
 run() {
-	local name=$1 out
+	local name=$1
 	shift
-	out=$( { /usr/bin/time -f '%e %U %M' "$@" >/dev/null 2>"$dir/stderr"; } 2>&1 || true)
-	echo "$name $(tail -n 1 "$dir/stderr")"
+	/usr/bin/time -o "$dir/time" -f '%e %U %M' "$@" >/dev/null 2>&1 || true
+	echo "$name $(tail -n 1 "$dir/time")"
 }
 all() {
 	run "verify-1-worker-1GiB" env GOMAXPROCS=1 "$dir/turnlog" verify --format json "$dir/1GiB.jsonl"
@@ -35,21 +35,8 @@ all() {
 	run "node-parse-1GiB" node scripts/parse-lines.mjs "$dir/1GiB.jsonl"
 }
 all >/dev/null
-for _ in $(seq "$rounds"); do all; done | awk '
-	{ n[$1]++; wall[$1, n[$1]] = $2; user[$1, n[$1]] = $3; rss[$1, n[$1]] = $4; if (!($1 in seen)) { seen[$1] = 1; order[++k] = $1 } }
-	function median(a, name, m,   i, j, v, t) {
-		for (i = 1; i <= m; i++) v[i] = a[name, i] + 0
-		for (i = 1; i <= m; i++) for (j = i + 1; j <= m; j++) if (v[j] < v[i]) { t = v[i]; v[i] = v[j]; v[j] = t }
-		return v[int((m + 1) / 2)]
-	}
-	END {
-		printf "%-22s %8s %8s %9s\n", "command", "wall s", "user s", "RSS MiB"
-		for (i = 1; i <= k; i++) {
-			c = order[i]; w[c] = median(wall, c, n[c]); u[c] = median(user, c, n[c])
-			printf "%-22s %8.2f %8.2f %9.1f\n", c, w[c], u[c], median(rss, c, n[c]) / 1024
-		}
-		printf "user CPU, jq / verify: %.2f\n", u["jq-type-1GiB"] / u["verify-1GiB"]
-		printf "wall, jq / verify:     %.2f\n", w["jq-type-1GiB"] / w["verify-1GiB"]
-		printf "user CPU, node / verify: %.2f\n", u["node-parse-1GiB"] / u["verify-1GiB"]
-		printf "user CPU a byte, 1 GiB / 100 MiB: %.2f\n", u["verify-1GiB"] / u["verify-100MiB"] / 10.24
-	}'
+for _ in $(seq "$rounds"); do all; done | awk -f scripts/medians.awk -v ratios="\
+user CPU, jq / verify|u|jq-type-1GiB|verify-1GiB|1;\
+wall, jq / verify|w|jq-type-1GiB|verify-1GiB|1;\
+user CPU, node / verify|u|node-parse-1GiB|verify-1GiB|1;\
+user CPU a byte, 1 GiB / 100 MiB|u|verify-1GiB|verify-100MiB|10.24"
