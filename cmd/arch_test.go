@@ -27,6 +27,8 @@ var directions = []struct{ from, not, reason string }{
 	{"replay", "replay/diff", "the fold stands below its readers"},
 	{"replay", "replay/report", "the fold stands below its readers"},
 	{"replay", "replay/foreign", "the fold knows entries, not file formats"},
+	{"replay/text", "**", "helpers stand below all"},
+	{"replay/diff", "replay/report", "a report is about findings; what both need is replay/text"},
 	{"replay/verify", "replay/verify/rule", "the engine takes rules as values; the table imports it"},
 	{"loop", "loop/**", "the loop imports no provider, no tool, no file and no clock"},
 }

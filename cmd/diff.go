@@ -13,7 +13,7 @@ import (
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 type diffOptions struct {
@@ -170,7 +170,7 @@ func diffRun(ctx context.Context, o *diffOptions) error {
 	a, b := sides[0].history, sides[1].history
 	for _, h := range []*diff.History{a, b} {
 		for _, d := range h.Damage {
-			fmt.Fprintf(o.Err, "turnlog: warning: %s:%d: %s [%s]\n", report.Printable(h.Name), d.Line, report.Printable(d.Message), d.Kind)
+			fmt.Fprintf(o.Err, "turnlog: warning: %s:%d: %s [%s]\n", text.Printable(h.Name), d.Line, text.Printable(d.Message), d.Kind)
 		}
 	}
 	result, err := diff.Compare(ctx, a, b, o.Sides[0])

@@ -13,7 +13,7 @@ import (
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
 	"github.com/turnlog/turnlog/replay/foreign"
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -109,7 +109,7 @@ func diffAppended(ctx context.Context, o *diffOptions) error {
 }
 
 func showAppended(o *diffOptions, ok bool, line int) (err error) {
-	a, b := report.Printable(o.Files[0]), report.Printable(o.Files[1])
+	a, b := text.Printable(o.Files[0]), text.Printable(o.Files[1])
 	switch {
 	case o.Quiet:
 	case o.Format == "json":

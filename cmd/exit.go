@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // Exit codes. They are the same whatever the output format.
@@ -107,7 +107,7 @@ func complain(w io.Writer, err error) {
 }
 
 // printable is text that others wrote, as it may go to a terminal.
-func printable(s string) string { return report.Printable(s) }
+func printable(s string) string { return text.Printable(s) }
 
 // codeText says what an exit code means to the caller of one command.
 type codeText struct {

@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Text views show what files say, so everything goes through
-// report.Printable: a transcript must not reach a terminal as it is.
+// text.Printable: a transcript must not reach a terminal as it is.
 
 func summaryText(w io.Writer, m *moment) {
-	fmt.Fprintf(w, "%s: %s, %d entries\n", report.Printable(m.name), m.format, len(m.tree.Entries))
+	fmt.Fprintf(w, "%s: %s, %d entries\n", text.Printable(m.name), m.format, len(m.tree.Entries))
 	row(w, "cut", cutText(m.at))
-	row(w, "model", modelText(m.Model())+", thinking "+report.Printable(m.Thinking()))
+	row(w, "model", modelText(m.Model())+", thinking "+text.Printable(m.Thinking()))
 	row(w, "tools", toolNames(m))
 	row(w, "messages", fmt.Sprint(len(m.Context())))
 	row(w, "open", openText(m.OpenCalls()))
@@ -30,7 +30,7 @@ func cutText(at replay.Position) string {
 	if at.Line == 0 {
 		return "before the first entry"
 	}
-	return fmt.Sprintf("line %d, entry %s, turn %d", at.Line, report.Printable(at.Entry), at.Turn)
+	return fmt.Sprintf("line %d, entry %s, turn %d", at.Line, text.Printable(at.Entry), at.Turn)
 }
 
 func modelText(m replay.ModelRef) string {
@@ -38,9 +38,9 @@ func modelText(m replay.ModelRef) string {
 	case m.ID == "":
 		return "none"
 	case m.Provider == "":
-		return report.Printable(m.ID)
+		return text.Printable(m.ID)
 	}
-	return report.Printable(m.Provider + "/" + m.ID)
+	return text.Printable(m.Provider + "/" + m.ID)
 }
 
 // toolNames lists the tools, or says why they cannot be listed.
@@ -50,7 +50,7 @@ func toolNames(m *moment) string {
 	}
 	var names []string
 	for _, t := range m.Tools() {
-		names = append(names, report.Printable(t.Name))
+		names = append(names, text.Printable(t.Name))
 	}
 	if len(names) == 0 {
 		return "none"
@@ -64,7 +64,7 @@ func openText(calls []transcript.Call) string {
 	}
 	var names []string
 	for _, c := range calls {
-		names = append(names, report.Printable(c.Name+" "+c.ID))
+		names = append(names, text.Printable(c.Name+" "+c.ID))
 	}
 	return strings.Join(names, ", ")
 }
@@ -86,25 +86,25 @@ func toolsText(w io.Writer, m *moment) {
 		fmt.Fprintln(w, "no tools")
 	}
 	for _, t := range m.Tools() {
-		fmt.Fprintf(w, "%s  declared on line %d, entry %s\n", report.Printable(t.Name), t.Line, report.Printable(t.Entry))
+		fmt.Fprintf(w, "%s  declared on line %d, entry %s\n", text.Printable(t.Name), t.Line, text.Printable(t.Entry))
 		if t.Description != "" {
-			fmt.Fprintf(w, "    %s\n", report.Printable(t.Description))
+			fmt.Fprintf(w, "    %s\n", text.Printable(t.Description))
 		}
 	}
 	for _, t := range m.Removed() {
-		fmt.Fprintf(w, "%s  removed on line %d, entry %s\n", report.Printable(t.Name), t.Line, report.Printable(t.Entry))
+		fmt.Fprintf(w, "%s  removed on line %d, entry %s\n", text.Printable(t.Name), t.Line, text.Printable(t.Entry))
 	}
 }
 
 func promptText(w io.Writer, m *moment) { paragraph(w, "", m.SystemPrompt()) }
 
-// paragraph writes text line by line.
-func paragraph(w io.Writer, indent, text string) {
-	if text == "" {
+// paragraph writes words line by line.
+func paragraph(w io.Writer, indent, words string) {
+	if words == "" {
 		return
 	}
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		fmt.Fprintf(w, "%s%s\n", indent, report.Printable(line))
+	for line := range strings.SplitSeq(strings.TrimRight(words, "\n"), "\n") {
+		fmt.Fprintf(w, "%s%s\n", indent, text.Printable(line))
 	}
 }
 
@@ -115,12 +115,12 @@ func messagesText(w io.Writer, m *moment) {
 }
 
 func messageText(w io.Writer, line int, m *transcript.Message) {
-	head := report.Printable(string(m.Role))
+	head := text.Printable(string(m.Role))
 	if m.StopReason != "" {
-		head += " (" + report.Printable(m.StopReason) + ")"
+		head += " (" + text.Printable(m.StopReason) + ")"
 	}
 	if m.Role == transcript.ToolResult {
-		head += " of " + report.Printable(m.ToolName+" "+m.ToolCallID)
+		head += " of " + text.Printable(m.ToolName+" "+m.ToolCallID)
 	}
 	if m.IsError {
 		head += ", error"
@@ -131,17 +131,17 @@ func messageText(w io.Writer, line int, m *transcript.Message) {
 	fmt.Fprintln(w, head)
 	for _, s := range m.Sections {
 		if s.Removed {
-			fmt.Fprintf(w, "    - section %s\n", report.Printable(s.Name))
+			fmt.Fprintf(w, "    - section %s\n", text.Printable(s.Name))
 			continue
 		}
-		fmt.Fprintf(w, "    + section %s\n", report.Printable(s.Name))
+		fmt.Fprintf(w, "    + section %s\n", text.Printable(s.Name))
 		paragraph(w, "      ", s.Text)
 	}
 	for _, t := range m.ToolsRemoved {
-		fmt.Fprintf(w, "    - tool %s\n", report.Printable(t.Name))
+		fmt.Fprintf(w, "    - tool %s\n", text.Printable(t.Name))
 	}
 	for _, t := range m.ToolsAdded {
-		fmt.Fprintf(w, "    + tool %s\n", report.Printable(t.Name))
+		fmt.Fprintf(w, "    + tool %s\n", text.Printable(t.Name))
 	}
 	for i := range m.Content {
 		blockText(w, &m.Content[i])
@@ -156,22 +156,22 @@ func blockText(w io.Writer, b *transcript.Block) {
 		paragraph(w, "    ~ ", b.Text)
 	case transcript.BlockToolCall:
 		if b.Call != nil {
-			fmt.Fprintf(w, "    > %s %s\n", report.Printable(b.Call.Name+" "+b.Call.ID), report.Printable(string(b.Call.Arguments)))
+			fmt.Fprintf(w, "    > %s %s\n", text.Printable(b.Call.Name+" "+b.Call.ID), text.Printable(string(b.Call.Arguments)))
 		}
 	case transcript.BlockImage:
-		fmt.Fprintf(w, "    [image %s, %d characters of base64]\n", report.Printable(b.MimeType), len(b.Data))
+		fmt.Fprintf(w, "    [image %s, %d characters of base64]\n", text.Printable(b.MimeType), len(b.Data))
 	default:
-		fmt.Fprintf(w, "    [%s]\n", report.Printable(b.Type))
+		fmt.Fprintf(w, "    [%s]\n", text.Printable(b.Type))
 	}
 }
 
 func requestText(w io.Writer, m *moment) {
 	r, digest := m.request()
-	row(w, "model", modelText(r.Model)+", thinking "+report.Printable(r.Thinking))
+	row(w, "model", modelText(r.Model)+", thinking "+text.Printable(r.Thinking))
 	if digest != "" {
 		row(w, "digest", digest)
 		for i := range r.Tools {
-			row(w, "tool", report.Printable(r.Tools[i].Name))
+			row(w, "tool", text.Printable(r.Tools[i].Name))
 		}
 	}
 	if r.System != "" {
@@ -186,5 +186,5 @@ func requestText(w io.Writer, m *moment) {
 // momentText is one line for each entry.
 func momentText(w io.Writer, m *moment) {
 	fmt.Fprintf(w, "line %d  entry %s  turn %d  messages %d  open %d  tools %s\n",
-		m.at.Line, report.Printable(m.at.Entry), m.at.Turn, len(m.Context()), len(m.OpenCalls()), toolNames(m))
+		m.at.Line, text.Printable(m.at.Entry), m.at.Turn, len(m.Context()), len(m.OpenCalls()), toolNames(m))
 }

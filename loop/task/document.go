@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	show "github.com/turnlog/turnlog/replay/text"
 )
 
 // Bounds of a task file. Without them a small file could cost minutes: yaml.v3
@@ -270,10 +272,7 @@ func quoted(s string) string {
 	if looksLikeKey(s) {
 		return "a text that looks like an API key"
 	}
-	if r := []rune(s); len(r) > shown {
-		s = string(r[:shown]) + "…"
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(show.Shorten(s, shown))
 }
 
 // member is a key of a mapping with its value.

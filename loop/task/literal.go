@@ -55,7 +55,7 @@ func (g *guard) literalKeyName(key, val *yaml.Node) {
 // isKeyName says whether a key of a mapping holds a secret by its name. A JSON
 // Schema may well have a property of that name; its value is no text.
 func isKeyName(name string) bool {
-	name = fold(name)
+	name = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 	for _, end := range []string{"apikey", "accesstoken", "secretkey", "clientsecret"} {
 		if strings.HasSuffix(name, end) {
 			return true

@@ -3,7 +3,7 @@ package diff
 import (
 	"fmt"
 
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // Calls are the tool calls of the path in order, those of answers that did not
@@ -15,11 +15,11 @@ func (h *History) Calls() []Call { return h.calls }
 func (m Mismatch) Describe(want, got []Call) string {
 	const most = 120
 	shown := func(c *Call) string {
-		text := c.Name
+		s := c.Name
 		if len(c.Arguments) > 0 {
-			text += " " + string(c.Arguments)
+			s += " " + string(c.Arguments)
 		}
-		return cutTo(report.Printable(text), most)
+		return text.Fit(text.Printable(s), most)
 	}
 	switch {
 	case m.Want < 0:
@@ -27,22 +27,22 @@ func (m Mismatch) Describe(want, got []Call) string {
 	case m.Got < 0:
 		return fmt.Sprintf("%s was not called", shown(&want[m.Want]))
 	}
-	text := fmt.Sprintf("%s was not called, call %d came near:", shown(&want[m.Want]), m.Got+1)
+	s := fmt.Sprintf("%s was not called, call %d came near:", shown(&want[m.Want]), m.Got+1)
 	for i, f := range m.Fields {
 		if i == 3 {
-			return text + fmt.Sprintf(" and %d more", len(m.Fields)-i)
+			return s + fmt.Sprintf(" and %d more", len(m.Fields)-i)
 		}
-		text += fmt.Sprintf(" %s is %s", report.Printable(f.Path), value(f.B, f.InB))
+		s += fmt.Sprintf(" %s is %s", text.Printable(f.Path), value(f.B, f.InB))
 		if f.InA {
-			text += fmt.Sprintf(" and not %s", value(f.A, true))
+			s += fmt.Sprintf(" and not %s", value(f.A, true))
 		}
 	}
-	return text
+	return s
 }
 
 func value(v any, there bool) string {
 	if !there {
 		return "missing"
 	}
-	return cutTo(report.Printable(valueText(v)), 60)
+	return text.Fit(text.Printable(valueText(v)), 60)
 }

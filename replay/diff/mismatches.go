@@ -3,15 +3,15 @@ package diff
 import (
 	"fmt"
 
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // mismatches shows what mode calls found.
 func (p *printer) mismatches() {
 	r := p.r
-	fmt.Fprintf(p.w, "%s  %s\n", p.paint(red, "--- "+report.Printable(r.A.Name)), p.paint(dim, plural(len(r.A.calls), "call")))
-	fmt.Fprintf(p.w, "%s  %s\n", p.paint(green, "+++ "+report.Printable(r.B.Name)), p.paint(dim, plural(len(r.B.calls), "call")))
-	fmt.Fprintf(p.w, "calls %s, arguments %s: %s\n", r.Sequence, r.Arguments, plural(len(r.Mismatches), "difference"))
+	fmt.Fprintf(p.w, "%s  %s\n", p.paint(red, "--- "+text.Printable(r.A.Name)), p.paint(dim, text.Plural(len(r.A.calls), "call")))
+	fmt.Fprintf(p.w, "%s  %s\n", p.paint(green, "+++ "+text.Printable(r.B.Name)), p.paint(dim, text.Plural(len(r.B.calls), "call")))
+	fmt.Fprintf(p.w, "calls %s, arguments %s: %s\n", r.Sequence, r.Arguments, text.Plural(len(r.Mismatches), "difference"))
 	for i, m := range r.Mismatches {
 		if p.o.Limit > 0 && i == p.o.Limit {
 			fmt.Fprintf(p.w, "  %s\n", p.paint(dim, fmt.Sprintf("… %d more", len(r.Mismatches)-i)))
@@ -35,7 +35,7 @@ func (p *printer) mismatch(m *Mismatch) {
 			break
 		}
 		kind := kindFor(f.InA, f.InB)
-		fmt.Fprintf(p.w, "    %s %s\n", p.paint(markColors[kind], marks[kind]), report.Printable(f.Path))
+		fmt.Fprintf(p.w, "    %s %s\n", p.paint(markColors[kind], marks[kind]), text.Printable(f.Path))
 		switch {
 		case !f.InB:
 			p.lone("-", red, f.A)
@@ -49,6 +49,6 @@ func (p *printer) mismatch(m *Mismatch) {
 
 func (p *printer) call(mark, code, side string, n int, c *Call) {
 	head := fmt.Sprintf("%s call %d, %s:%d turn %d: ", mark, n+1, side, c.Line, c.Turn)
-	text := report.Printable(c.Name + " " + string(c.Arguments))
-	fmt.Fprintf(p.w, "  %s%s\n", p.paint(code, head), cutTo(text, max(20, p.o.Width-len(head)-2)))
+	call := text.Printable(c.Name + " " + string(c.Arguments))
+	fmt.Fprintf(p.w, "  %s%s\n", p.paint(code, head), text.Fit(call, max(20, p.o.Width-len(head)-2)))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // TextOptions of [Result.WriteText]. The zero value is plain text of 100
@@ -72,22 +72,22 @@ func (p *printer) paint(code, s string) string {
 
 func (p *printer) equal() {
 	a, b := p.r.A, p.r.B
-	what := fmt.Sprintf("%s, %s", plural(a.Turns, "turn"), plural(a.Messages, "message"))
+	what := fmt.Sprintf("%s, %s", text.Plural(a.Turns, "turn"), text.Plural(a.Messages, "message"))
 	verb := "are equal"
 	switch p.r.Mode {
 	case OnlyTools:
 		verb = "have the same tools"
 	case OnlyCalls:
 		verb = "have the same calls"
-		what = fmt.Sprintf("%s, %s", p.r.Sequence, plural(len(b.calls), "call"))
+		what = fmt.Sprintf("%s, %s", p.r.Sequence, text.Plural(len(b.calls), "call"))
 	}
 	if p.r.Mode == OnlyTools && a.Knowledge == replay.Unknown {
 		verb = "record no tools"
 	}
 	if len(a.Damage) > 0 {
-		what += fmt.Sprintf("; as far as they can be read, %s damaged alike", plural(len(a.Damage), "line"))
+		what += fmt.Sprintf("; as far as they can be read, %s damaged alike", text.Plural(len(a.Damage), "line"))
 	}
-	fmt.Fprintf(p.w, "%s and %s %s: %s\n", report.Printable(a.Name), report.Printable(b.Name), verb, what)
+	fmt.Fprintf(p.w, "%s and %s %s: %s\n", text.Printable(a.Name), text.Printable(b.Name), verb, what)
 }
 
 // heading says how much is the same, and causes first.
@@ -97,22 +97,22 @@ func (p *printer) heading() {
 		mark, code string
 		h          *History
 	}{{"---", red, r.A}, {"+++", green, r.B}} {
-		line, size := side.mark+" "+report.Printable(side.h.Name), plural(side.h.Messages, "message")
+		line, size := side.mark+" "+text.Printable(side.h.Name), text.Plural(side.h.Messages, "message")
 		if side.h.At != nil {
 			line += fmt.Sprintf(" at line %d, turn %d", side.h.At.Line, side.h.At.Turn)
 			size += " in effect"
 		} else {
-			size = plural(side.h.Turns, "turn") + ", " + size
+			size = text.Plural(side.h.Turns, "turn") + ", " + size
 		}
 		fmt.Fprintf(p.w, "%s  %s\n", p.paint(side.code, line), p.paint(dim, size))
 	}
-	fmt.Fprintf(p.w, "equal for %s, %s\n", plural(r.Common.Turns, "turn"), plural(r.Common.Messages, "message"))
+	fmt.Fprintf(p.w, "equal for %s, %s\n", text.Plural(r.Common.Turns, "turn"), text.Plural(r.Common.Messages, "message"))
 	for _, c := range r.Causes {
 		p.cause(c)
 	}
 	if r.A.Knowledge != r.B.Knowledge {
 		fmt.Fprintf(p.w, "tools not compared: %s records them as %s, %s as %s\n",
-			report.Printable(r.A.Name), r.A.Knowledge, report.Printable(r.B.Name), r.B.Knowledge)
+			text.Printable(r.A.Name), r.A.Knowledge, text.Printable(r.B.Name), r.B.Knowledge)
 	}
 }
 
@@ -120,7 +120,7 @@ func (p *printer) heading() {
 func (p *printer) cause(c Category) {
 	var names []string
 	for _, s := range p.r.parted {
-		name := marks[s.Kind] + " " + report.Printable(s.Subject)
+		name := marks[s.Kind] + " " + text.Printable(s.Subject)
 		if s.Category == c && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -130,7 +130,7 @@ func (p *printer) cause(c Category) {
 		turns = fmt.Sprintf("turn %d | %d", p.r.turns.a, p.r.turns.b)
 	}
 	line := fmt.Sprintf("%s from %s: %s", c, turns, strings.Join(names, ", "))
-	fmt.Fprintf(p.w, "%s %s\n", p.paint(yellow, "cause:"), cutTo(line, p.o.Width-7))
+	fmt.Fprintf(p.w, "%s %s\n", p.paint(yellow, "cause:"), text.Fit(line, p.o.Width-7))
 }
 
 func (p *printer) divergence() {
@@ -145,25 +145,25 @@ func (p *printer) divergence() {
 		return
 	}
 	if d.A.Text == d.B.Text && p.r.conditionsOnly() {
-		p.line("  ", "= "+d.A.head(), []segment{{text: report.Printable(d.A.Text)}})
+		p.line("  ", "= "+d.A.head(), []segment{{text: text.Printable(d.A.Text)}})
 		fmt.Fprintf(p.w, "  the messages are the same, the requests that they answer are not\n")
 		return
 	}
-	x, y := words(report.Printable(d.A.Text), report.Printable(d.B.Text))
+	x, y := words(text.Printable(d.A.Text), text.Printable(d.B.Text))
 	p.line("  ", "- "+d.A.head(), x)
 	p.line("  ", "+ "+d.B.head(), y)
 }
 
 func (m *Moment) head() string {
-	return fmt.Sprintf("line %d, turn %d, %s:", m.Line, m.Turn, report.Printable(m.Kind))
+	return fmt.Sprintf("line %d, turn %d, %s:", m.Line, m.Turn, text.Printable(m.Kind))
 }
 
 func (p *printer) moment(mark, code string, m *Moment, h *History) {
 	if m == nil {
-		fmt.Fprintf(p.w, "  %s\n", p.paint(code, mark+" "+report.Printable(h.Name)+" ends here"))
+		fmt.Fprintf(p.w, "  %s\n", p.paint(code, mark+" "+text.Printable(h.Name)+" ends here"))
 		return
 	}
-	p.line("  ", mark+" "+m.head(), []segment{{text: report.Printable(m.Text)}})
+	p.line("  ", mark+" "+m.head(), []segment{{text: text.Printable(m.Text)}})
 }
 
 // of gives the changes of a category.
@@ -216,9 +216,9 @@ var marks = map[Kind]string{Added: "+", Removed: "-", Changed: "~", Moved: ">"}
 var markColors = map[Kind]string{Added: green, Removed: red, Changed: yellow, Moved: cyan}
 
 func (p *printer) change(c *Change) {
-	title := report.Printable(c.Subject)
+	title := text.Printable(c.Subject)
 	if c.Path != "" && c.Path != "$" {
-		title += " " + report.Printable(c.Path)
+		title += " " + text.Printable(c.Path)
 	}
 	fmt.Fprintf(p.w, "  %s %s  %s\n", p.paint(markColors[c.Kind], marks[c.Kind]), title, p.paint(dim, where(c)))
 	switch {
@@ -272,13 +272,6 @@ func counts(list []Change) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // stat is one line for each category.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // textLines bounds the lines that are shown of one difference between texts.
@@ -19,7 +19,7 @@ func (p *printer) lone(mark, code string, v any) {
 	if v == nil {
 		return
 	}
-	fmt.Fprintf(p.w, "      %s\n", p.paint(code, mark+" "+cutTo(report.Printable(valueText(v)), p.o.Width-8)))
+	fmt.Fprintf(p.w, "      %s\n", p.paint(code, mark+" "+text.Fit(text.Printable(valueText(v)), p.o.Width-8)))
 }
 
 // both shows two values and what differs in them.
@@ -46,7 +46,7 @@ func valueText(v any) string {
 
 // pair shows two lines of text with their differing words.
 func (p *printer) pair(indent, a, b string) {
-	x, y := words(report.Printable(a), report.Printable(b))
+	x, y := words(text.Printable(a), text.Printable(b))
 	p.line(indent, "-", x)
 	p.line(indent, "+", y)
 }
@@ -105,7 +105,7 @@ func (p *printer) paragraphs(a, b string) {
 		hidden += p.hunk(x[fromA:i], y[fromB:j], fromA+1, fromB+1)
 	}
 	if hidden > 0 {
-		fmt.Fprintf(p.w, "      %s\n", p.paint(dim, fmt.Sprintf("… %s more differ", plural(hidden, "line"))))
+		fmt.Fprintf(p.w, "      %s\n", p.paint(dim, fmt.Sprintf("… %s more differ", text.Plural(hidden, "line"))))
 	}
 }
 
@@ -123,12 +123,12 @@ func (p *printer) hunk(a, b []string, lineA, lineB int) (hidden int) {
 		lines      []string
 		first      int
 	}{{"-", red, a, lineA}, {"+", green, b, lineB}} {
-		for i, text := range side.lines {
+		for i, line := range side.lines {
 			if i == textLines/2 {
 				hidden += len(side.lines) - i
 				break
 			}
-			fmt.Fprintf(p.w, "%6d %s\n", side.first+i, p.paint(side.code, side.mark+" "+cutTo(report.Printable(text), p.o.Width-9)))
+			fmt.Fprintf(p.w, "%6d %s\n", side.first+i, p.paint(side.code, side.mark+" "+text.Fit(text.Printable(line), p.o.Width-9)))
 		}
 	}
 	return hidden
@@ -246,7 +246,7 @@ func shortened(line []segment, width int) (shown []segment, short bool) {
 		case i == 0 && len(line) > 1:
 			s.text = tail(s.text, around)
 		case i == len(line)-1:
-			s.text = cutTo(s.text, max(around, min(room, width)))
+			s.text = text.Fit(s.text, max(around, min(room, width)))
 		default:
 			s.text = middleCut(s.text, 2*around)
 		}
@@ -255,18 +255,10 @@ func shortened(line []segment, width int) (shown []segment, short bool) {
 			shown = append(shown, s)
 			continue
 		}
-		s.text = cutTo(s.text, max(room, 1))
+		s.text = text.Fit(s.text, max(room, 1))
 		return append(shown, s), true
 	}
 	return shown, true
-}
-
-// cutTo keeps the first n runes.
-func cutTo(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:max(n-1, 0)]) + "…"
 }
 
 func tail(s string, n int) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/turnlog/turnlog/replay/report/workflow"
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
@@ -56,10 +57,10 @@ func (g *github) Close(t Totals) error {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(g.w, "%s without an annotation: GitHub shows %d of each severity for a step\n", plural(left, "finding"), maxAnnotations)
+		fmt.Fprintf(g.w, "%s without an annotation: GitHub shows %d of each severity for a step\n", text.Plural(left, "finding"), maxAnnotations)
 	}
-	fmt.Fprintf(g.w, "%s: %s, %s, %s\n", plural(t.Files, "file"),
-		plural(t.Errors, "error"), plural(t.Warnings, "warning"), plural(t.Notes, "note"))
+	fmt.Fprintf(g.w, "%s: %s, %s, %s\n", text.Plural(t.Files, "file"),
+		text.Plural(t.Errors, "error"), text.Plural(t.Warnings, "warning"), text.Plural(t.Notes, "note"))
 	if err := g.w.Flush(); err != nil || g.meta.StepSummary == nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func annotation(s verify.Severity) string {
 // annotate writes one workflow command.
 func (g *github) annotate(kind, file string, line, column int, title, message string) {
 	fmt.Fprintln(g.w, workflow.Annotation{
-		Kind: kind, File: Printable(file), Line: line, Column: column, Title: title, Message: Printable(message),
+		Kind: kind, File: text.Printable(file), Line: line, Column: column, Title: title, Message: text.Printable(message),
 	})
 }
 
@@ -91,8 +92,8 @@ func (g *github) annotate(kind, file string, line, column int, title, message st
 func (g *github) summary(t Totals, room int) []byte {
 	const tail = 128 // the closing line
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### turnlog verify\n\n%s: %s, %s, %s\n", plural(t.Files, "file"),
-		plural(t.Errors, "error"), plural(t.Warnings, "warning"), plural(t.Notes, "note"))
+	fmt.Fprintf(&b, "### turnlog verify\n\n%s: %s, %s, %s\n", text.Plural(t.Files, "file"),
+		text.Plural(t.Errors, "error"), text.Plural(t.Warnings, "warning"), text.Plural(t.Notes, "note"))
 	for _, f := range g.files {
 		row := fmt.Sprintf("\n- cannot check %s: %s\n", cell(f.File), cell(f.Err.Error()))
 		if b.Len()+len(row)+tail > room {
@@ -113,7 +114,7 @@ func (g *github) summary(t Totals, room int) []byte {
 		b.WriteString(row)
 	}
 	if beyond > 0 {
-		fmt.Fprintf(&b, "\n%s more in the log or in another format.\n", plural(beyond, "finding"))
+		fmt.Fprintf(&b, "\n%s more in the log or in another format.\n", text.Plural(beyond, "finding"))
 	}
 	if b.Len() > room {
 		return nil
@@ -126,8 +127,8 @@ func summaryRow(f *verify.Finding) string {
 	if f.Line > 0 {
 		place = fmt.Sprintf("%s:%d", f.File, f.Line)
 	}
-	return fmt.Sprintf("| %s | %s | %s | `%s` |\n", f.Severity, cell(place), cell(shorten(f.Message, 400)), f.Rule)
+	return fmt.Sprintf("| %s | %s | %s | `%s` |\n", f.Severity, cell(place), cell(text.Shorten(f.Message, 400)), f.Rule)
 }
 
 // cell makes text inert in a Markdown table.
-func cell(s string) string { return workflow.Cell(Printable(s)) }
+func cell(s string) string { return workflow.Cell(text.Printable(s)) }

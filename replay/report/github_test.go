@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // The grammar of workflow commands: ::name key=value,key=value::data, one a
@@ -57,7 +59,7 @@ func TestGitHubLimits(t *testing.T) {
 		t.Errorf("summary has %d bytes, room is %d", summary.Len(), m.Room)
 	}
 	shown := strings.Count(summary.String(), "torn-line")
-	if shown == 0 || !strings.Contains(summary.String(), "\n"+plural(9000-shown, "finding")+" more") {
+	if shown == 0 || !strings.Contains(summary.String(), "\n"+text.Plural(9000-shown, "finding")+" more") {
 		t.Errorf("%d rows, and the summary ends: %s", shown, summary.String()[max(0, summary.Len()-100):])
 	}
 	if strings.Contains(summary.String(), "| warning") {

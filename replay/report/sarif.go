@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
@@ -104,7 +105,7 @@ func (s *sarif) File(f File) error {
 	s.worst.add(f.Findings)
 	if f.Err != nil {
 		s.failed = append(s.failed, sarifNotification{
-			Level: verify.Error, Message: sarifText{Printable(f.Err.Error())}, Locations: []sarifLocation{location(f.File, 0)},
+			Level: verify.Error, Message: sarifText{text.Printable(f.Err.Error())}, Locations: []sarifLocation{location(f.File, 0)},
 		})
 	}
 	return nil
@@ -133,7 +134,7 @@ func (s *sarif) Close(Totals) error {
 	notes := s.failed
 	if cut > 0 {
 		notes = append(notes, sarifNotification{
-			Level: verify.Warning, Message: sarifText{plural(cut, "finding") + " of the least severity left out: " +
+			Level: verify.Warning, Message: sarifText{text.Plural(cut, "finding") + " of the least severity left out: " +
 				"consumers show no more than 5000"},
 		})
 	}
@@ -143,7 +144,7 @@ func (s *sarif) Close(Totals) error {
 
 func result(f *verify.Finding, index map[string]int) sarifResult {
 	r := sarifResult{
-		RuleID: f.Rule, Level: f.Severity, Message: sarifText{Printable(f.Message)},
+		RuleID: f.Rule, Level: f.Severity, Message: sarifText{text.Printable(f.Message)},
 		// Code scanning shows nothing that has no line.
 		Locations: []sarifLocation{location(f.File, max(f.Line, 1))},
 	}
@@ -152,7 +153,7 @@ func result(f *verify.Finding, index map[string]int) sarifResult {
 	}
 	for _, rel := range f.Related {
 		l := location(f.File, rel.Line)
-		l.Message = textOrNil(Printable(rel.Message))
+		l.Message = textOrNil(text.Printable(rel.Message))
 		r.Related = append(r.Related, l)
 	}
 	if f.Fingerprint != "" {

@@ -6,18 +6,19 @@ import (
 	"io"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
-// text is for people and for editors that jump to file:line:column.
-type text struct {
+// terminal is for people and for editors that jump to file:line:column.
+type terminal struct {
 	w     *bufio.Writer
 	color bool
 	gap   bool // the file before had findings: an empty line sets them apart
 }
 
 func newText(w io.Writer, m Meta) Renderer {
-	return &text{w: bufio.NewWriter(w), color: m.Color}
+	return &terminal{w: bufio.NewWriter(w), color: m.Color}
 }
 
 // SGR codes.
@@ -30,14 +31,14 @@ const (
 	green  = "32"
 )
 
-func (t *text) paint(code, s string) string {
+func (t *terminal) paint(code, s string) string {
 	if !t.color || s == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-func (t *text) severity(s verify.Severity) string {
+func (t *terminal) severity(s verify.Severity) string {
 	code := map[verify.Severity]string{verify.Error: red, verify.Warning: yellow}[s]
 	if code == "" {
 		code = cyan
@@ -48,15 +49,15 @@ func (t *text) severity(s verify.Severity) string {
 // snippetWidth keeps a snippet on one line of a usual terminal.
 const snippetWidth = 96
 
-func (t *text) File(f File) error {
+func (t *terminal) File(f File) error {
 	t.space()
 	t.gap = len(f.Findings) > 0
 	for i := range f.Findings {
 		t.finding(&f.Findings[i])
 	}
-	name := t.paint(bold, Printable(f.File))
+	name := t.paint(bold, text.Printable(f.File))
 	if f.Err != nil {
-		fmt.Fprintf(t.w, "%s: %s: %s\n", name, t.paint(red, "cannot check"), Printable(f.Err.Error()))
+		fmt.Fprintf(t.w, "%s: %s: %s\n", name, t.paint(red, "cannot check"), text.Printable(f.Err.Error()))
 		return t.w.Flush()
 	}
 	if f.Format == unknownFormat {
@@ -69,34 +70,34 @@ func (t *text) File(f File) error {
 	return t.w.Flush()
 }
 
-func (t *text) space() {
+func (t *terminal) space() {
 	if t.gap {
 		fmt.Fprintln(t.w)
 	}
 }
 
-func (t *text) finding(f *verify.Finding) {
-	place := Printable(f.File)
+func (t *terminal) finding(f *verify.Finding) {
+	place := text.Printable(f.File)
 	if f.Line > 0 {
 		place = fmt.Sprintf("%s:%d:%d", place, f.Line, max(f.Column, 1))
 	}
-	fmt.Fprintf(t.w, "%s: %s: %s %s\n", t.paint(bold, place), t.severity(f.Severity), Printable(f.Message), t.paint(dim, "["+f.Rule+"]"))
+	fmt.Fprintf(t.w, "%s: %s: %s %s\n", t.paint(bold, place), t.severity(f.Severity), text.Printable(f.Message), t.paint(dim, "["+f.Rule+"]"))
 	if f.Snippet != "" {
-		fmt.Fprintf(t.w, "    %s\n", t.paint(dim, shorten(Printable(f.Snippet), snippetWidth)))
+		fmt.Fprintf(t.w, "    %s\n", t.paint(dim, text.Shorten(text.Printable(f.Snippet), snippetWidth)))
 	}
 	for _, r := range f.Related {
-		fmt.Fprintf(t.w, "    line %d: %s\n", r.Line, Printable(r.Message))
+		fmt.Fprintf(t.w, "    line %d: %s\n", r.Line, text.Printable(r.Message))
 	}
 }
 
-func (t *text) notes(notes []string) {
+func (t *terminal) notes(notes []string) {
 	for _, n := range notes {
-		fmt.Fprintf(t.w, "    %s\n", t.paint(dim, Printable(n)))
+		fmt.Fprintf(t.w, "    %s\n", t.paint(dim, text.Printable(n)))
 	}
 }
 
 // verdict counts the findings of a file by severity, and says "ok" to none.
-func (t *text) verdict(f File) string {
+func (t *terminal) verdict(f File) string {
 	var n Totals
 	n.Add(f)
 	if len(f.Findings) == 0 {
@@ -105,7 +106,7 @@ func (t *text) verdict(f File) string {
 	return t.counts(n)
 }
 
-func (t *text) counts(n Totals) string {
+func (t *terminal) counts(n Totals) string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
@@ -113,7 +114,7 @@ func (t *text) counts(n Totals) string {
 		code string
 	}{{n.Errors, "error", red}, {n.Warnings, "warning", yellow}, {n.Notes, "note", cyan}} {
 		if c.n > 0 {
-			parts = append(parts, t.paint(c.code, plural(c.n, c.noun)))
+			parts = append(parts, t.paint(c.code, text.Plural(c.n, c.noun)))
 		}
 	}
 	if len(parts) == 0 {
@@ -124,9 +125,9 @@ func (t *text) counts(n Totals) string {
 
 // describe says what a file is: turnlog, 12 entries, tools exact, sealed.
 func describe(s verify.Summary) string {
-	parts := []string{s.Format, plural(s.Entries, "entry")}
+	parts := []string{s.Format, text.Plural(s.Entries, "entry")}
 	if s.Branches > 1 {
-		parts = append(parts, plural(s.Branches, "branch"))
+		parts = append(parts, text.Plural(s.Branches, "branch"))
 	}
 	parts = append(parts, "tools "+string(s.Knowledge))
 	switch s.Seal {
@@ -142,22 +143,22 @@ func describe(s verify.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-func (t *text) Close(n Totals) error {
+func (t *terminal) Close(n Totals) error {
 	if n.Files != 1 {
 		t.space()
-		fmt.Fprintf(t.w, "%s: %s%s\n", plural(n.Files, "file"), t.counts(n), t.rest(n))
+		fmt.Fprintf(t.w, "%s: %s%s\n", text.Plural(n.Files, "file"), t.counts(n), t.rest(n))
 	}
 	return t.w.Flush()
 }
 
 // rest says which files the counts do not speak of.
-func (t *text) rest(n Totals) string {
+func (t *terminal) rest(n Totals) string {
 	s := ""
 	if n.Unknown > 0 {
-		s += fmt.Sprintf("; %s no transcript", plural(n.Unknown, "file"))
+		s += fmt.Sprintf("; %s no transcript", text.Plural(n.Unknown, "file"))
 	}
 	if n.Failed > 0 {
-		s += "; " + t.paint(red, plural(n.Failed, "file")+" not checked to the end")
+		s += "; " + t.paint(red, text.Plural(n.Failed, "file")+" not checked to the end")
 	}
 	return s
 }

@@ -2,9 +2,11 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -92,8 +94,18 @@ func Find(rules []Rule, id string) (Rule, error) {
 			return r, nil
 		}
 	}
-	return Rule{}, &UnknownRuleError{ID: id, Nearest: nearest(rules, id)}
+	return Rule{}, &UnknownRuleError{ID: id, Nearest: text.Nearest(id, ids(rules))}
 }
+
+func ids(rules []Rule) []string {
+	list := make([]string, 0, len(rules))
+	for _, r := range rules {
+		list = append(list, r.ID)
+	}
+	return list
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Select chooses among rules. Each choice is an id, with "-" before it to
 // leave the rule out or "+" to run it as well; "all" stands for all. Choices

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/loop/task"
+	show "github.com/turnlog/turnlog/replay/text"
 )
 
 func text(_ context.Context, a *task.Assertion, s *Subject) Outcome {
@@ -41,10 +42,7 @@ func text(_ context.Context, a *task.Assertion, s *Subject) Outcome {
 // shortened is a text in a message.
 func shortened(s string) string {
 	const most = 200
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(show.Shorten(s, most))
 }
 
 func usage(_ context.Context, a *task.Assertion, s *Subject) Outcome {
@@ -104,10 +102,7 @@ func inBounds(value json.RawMessage, want *task.OutputValue) bool {
 
 func shortenedJSON(v json.RawMessage) string {
 	const most = 200
-	if len(v) > most {
-		return string(bytes.ToValidUTF8(v[:most], nil)) + "…"
-	}
-	return string(v)
+	return show.Clip(string(v), most)
 }
 
 var step = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\])`)

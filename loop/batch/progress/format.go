@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // head sums up the batch: "3/10 tasks, 1 not ok  12.4k tokens  $0.0132  1m5s".
@@ -20,7 +20,7 @@ func (s *state) head(now time.Time) string {
 
 // line is a task under way: "audit  turn 3  bash  1.2k tokens  $0.0010  12s".
 func (r *row) line(now time.Time) string {
-	return fmt.Sprintf("%s  turn %d  %s  %s  %s", report.Printable(r.task), r.turn, report.Printable(r.doing()),
+	return fmt.Sprintf("%s  turn %d  %s  %s  %s", text.Printable(r.task), r.turn, text.Printable(r.doing()),
 		spent(r.tokens, r.usd), clock(now.Sub(r.began)))
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch"
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // Lines is progress where nothing can be drawn over: a plain line when a task
@@ -38,7 +38,7 @@ func (l *Lines) Event(e *batch.Event) error {
 
 // line is what an event has to say; r is its task as it was before.
 func (l *Lines) line(e *batch.Event, r *row, now time.Time) string {
-	task := report.Printable(e.Task)
+	task := text.Printable(e.Task)
 	switch {
 	case e.Type == batch.TaskStart:
 		return task + "  starts"

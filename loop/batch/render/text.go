@@ -12,7 +12,7 @@ import (
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
-	"github.com/turnlog/turnlog/replay/report"
+	show "github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -88,7 +88,7 @@ func (t *text) own(e *batch.Event) {
 	case batch.BatchEnd:
 		if sum, ok := e.Body.(batch.Summary); ok && t.tasks != 1 {
 			fmt.Fprintf(&t.buf, "%d of %s ok, %s, %s\n", sum.Counts[string(policy.OK)],
-				count(sum.Tasks, "task"), spent(sum.Usage, sum.CostUSD), seconds(sum.DurationMs))
+				show.Plural(sum.Tasks, "task"), spent(sum.Usage, sum.CostUSD), seconds(sum.DurationMs))
 		}
 	}
 }
@@ -187,10 +187,7 @@ func (t *text) call(c *transcript.Call) string {
 	if arguments == "" || arguments == "{}" {
 		return name
 	}
-	if runes := []rune(arguments); len(runes) > callRunes {
-		arguments = string(runes[:callRunes-1]) + "…"
-	}
-	return name + " " + t.paint(dim, report.Printable(arguments))
+	return name + " " + t.paint(dim, show.Printable(show.Fit(arguments, callRunes)))
 }
 
 // ended shows how a task ended; the answer comes last, as it was given but for
@@ -221,7 +218,7 @@ func (t *text) ended(r *batch.Result) {
 		how += ": " + t.excerpt(r.Reason)
 	}
 	t.line(r.ID, fmt.Sprintf("%s %s", how, t.paint(dim, fmt.Sprintf("(%s, %s, %s, %s)",
-		count(r.Turns, "turn"), count(r.ToolCalls, "tool call"), spent(r.Usage, r.CostUSD), seconds(r.DurationMs)))))
+		show.Plural(r.Turns, "turn"), show.Plural(r.ToolCalls, "tool call"), spent(r.Usage, r.CostUSD), seconds(r.DurationMs)))))
 	answer := strings.TrimSpace(t.masked(r.Answer))
 	if answer == "" && t.tasks > 1 {
 		t.buf.WriteByte('\n')
@@ -231,7 +228,7 @@ func (t *text) ended(r *batch.Result) {
 	}
 	t.buf.WriteByte('\n')
 	for line := range strings.Lines(answer) {
-		t.line(r.ID, report.Printable(strings.TrimRight(line, "\r\n")))
+		t.line(r.ID, show.Printable(strings.TrimRight(line, "\r\n")))
 	}
 	if t.tasks > 1 {
 		t.buf.WriteByte('\n')
@@ -254,7 +251,7 @@ func (t *text) masked(s string) string {
 	return t.o.Mask.Text(s)
 }
 
-func (t *text) printable(s string) string { return report.Printable(t.masked(s)) }
+func (t *text) printable(s string) string { return show.Printable(t.masked(s)) }
 
 // excerptRunes keeps a line readable; the whole text is in the transcript.
 const excerptRunes = 100
@@ -263,13 +260,9 @@ const excerptRunes = 100
 func (t *text) excerpt(s string) string {
 	s = strings.TrimSpace(t.masked(s))
 	first, rest, more := strings.Cut(s, "\n")
-	first = strings.TrimSpace(first)
-	if runes := []rune(first); len(runes) > excerptRunes {
-		first = string(runes[:excerptRunes-1]) + "…"
-	}
-	first = report.Printable(first)
+	first = show.Printable(show.Fit(strings.TrimSpace(first), excerptRunes))
 	if more {
-		first += t.paint(dim, fmt.Sprintf(" (+%s)", count(1+strings.Count(rest, "\n"), "line")))
+		first += t.paint(dim, fmt.Sprintf(" (+%s)", show.Plural(1+strings.Count(rest, "\n"), "line")))
 	}
 	return first
 }
@@ -279,13 +272,6 @@ func (t *text) paint(code, s string) string {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // spent is what the answers used.

@@ -9,6 +9,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/replay/report/workflow"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // writeGitHub writes an annotation for each assertion that failed, at its line
@@ -28,7 +29,7 @@ func writeGitHub(w io.Writer, sum *batch.Summary, o *Options) error {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(&out, "%s without an annotation: GitHub shows %d of each kind for a step\n", plural(left, "problem"), workflow.MaxAnnotations)
+		fmt.Fprintf(&out, "%s without an annotation: GitHub shows %d of each kind for a step\n", text.Plural(left, "problem"), workflow.MaxAnnotations)
 	}
 	if _, err := out.WriteTo(w); err != nil {
 		return err
@@ -75,7 +76,7 @@ func summary(sum *batch.Summary, o *Options, room int) []byte {
 	const tail = 128 // the closing line
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### turnlog run\n\n%d of %s ok, %d tokens, $%.4f\n",
-		sum.Counts[string(policy.OK)], plural(len(sum.Results), "task"), sum.Usage.TotalTokens, sum.CostUSD)
+		sum.Counts[string(policy.OK)], text.Plural(len(sum.Results), "task"), sum.Usage.TotalTokens, sum.CostUSD)
 	rows := 0
 	for _, well := range []bool{false, true} {
 		for i := range sum.Results {
@@ -99,7 +100,7 @@ func summary(sum *batch.Summary, o *Options, room int) []byte {
 
 func closeSummary(b *bytes.Buffer, beyond, room int) []byte {
 	if beyond > 0 {
-		fmt.Fprintf(b, "\n%s more in results.ndjson.\n", plural(beyond, "task"))
+		fmt.Fprintf(b, "\n%s more in results.ndjson.\n", text.Plural(beyond, "task"))
 	}
 	if b.Len() > room {
 		return nil
@@ -109,16 +110,5 @@ func closeSummary(b *bytes.Buffer, beyond, room int) []byte {
 
 func summaryRow(r *batch.Result, o *Options) string {
 	return fmt.Sprintf("| %s | %s | %d | %d | %d.%d s | %s |\n", r.Status, workflow.Cell(o.text(r.ID)), r.Turns,
-		r.Usage.TotalTokens, r.DurationMs/1000, r.DurationMs%1000/100, workflow.Cell(shorten(o.text(r.Reason), longestReason)))
-}
-
-// shorten cuts s to about n runes and says so.
-func shorten(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i] + "…"
-		}
-		n--
-	}
-	return s
+		r.Usage.TotalTokens, r.DurationMs/1000, r.DurationMs%1000/100, workflow.Cell(text.Shorten(o.text(r.Reason), longestReason)))
 }

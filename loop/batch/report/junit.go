@@ -10,6 +10,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/replay/report/junit"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // writeJUnit writes a suite for each task: a case for its run, and one for each
@@ -58,7 +59,7 @@ func runCase(r *batch.Result, o *Options) junit.Case {
 	c := junit.Case{
 		Name: "run", Classname: o.text(r.ID), File: o.text(r.File), Time: junit.Seconds(r.DurationMs),
 		Out: fmt.Sprintf("%s: %s, %s, %d tokens, transcript %s", r.Status,
-			plural(r.Turns, "turn"), plural(r.ToolCalls, "tool call"), r.Usage.TotalTokens, cmp.Or(o.text(r.Transcript), "none")),
+			text.Plural(r.Turns, "turn"), text.Plural(r.ToolCalls, "tool call"), r.Usage.TotalTokens, cmp.Or(o.text(r.Transcript), "none")),
 	}
 	reason := cmp.Or(o.text(r.Reason), "no reason given")
 	problem := &junit.Problem{Message: reason, Type: string(r.Status), Text: fmt.Sprintf("%s: %s: %s", c.File, r.Status, reason)}

@@ -13,7 +13,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/task"
-	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 // Options of a report. The zero value works.
@@ -71,7 +71,7 @@ func (o *Options) text(s string) string {
 	if o.Mask != nil {
 		s = o.Mask(s)
 	}
-	return report.Printable(s)
+	return text.Printable(s)
 }
 
 // judged reports whether an assertion that failed says why the task did.
@@ -89,11 +89,3 @@ func judged(r *batch.Result) bool {
 
 // fails reports whether an assertion fails its task.
 func fails(a *batch.Assertion) bool { return !a.OK && a.Severity != task.SeverityWarning }
-
-// plural writes a count with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/verify/secret"
 )
 
@@ -24,10 +25,4 @@ func excerpt(raw []byte, column int) string {
 }
 
 // short shortens a text that came from a transcript for use in a message.
-func short(s string) string {
-	const limit = 60
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
-}
+func short(s string) string { return text.Clip(s, 60) }

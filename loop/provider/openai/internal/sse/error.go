@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
+	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -108,9 +109,9 @@ func readMember(raw json.RawMessage, code string) *Error {
 	}
 	e := &Error{Code: code}
 	if json.Unmarshal(raw, &o) != nil && o.Message == "" {
-		var text loose.String
-		_ = text.UnmarshalJSON(raw)
-		e.Message = Clip(string(text), maxWords)
+		var words loose.String
+		_ = words.UnmarshalJSON(raw)
+		e.Message = text.Clip(string(words), maxWords)
 		return e
 	}
 	e.Message, e.Type, e.Param = string(o.Message), string(o.Type), string(o.Param)
@@ -121,7 +122,7 @@ func readMember(raw json.RawMessage, code string) *Error {
 	if e.Message == "" {
 		e.Message = Excerpt(raw)
 	}
-	e.Message = Clip(e.Message, maxWords)
+	e.Message = text.Clip(e.Message, maxWords)
 	return e
 }
 

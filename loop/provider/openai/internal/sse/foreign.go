@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/turnlog/turnlog/replay/text"
 )
 
 const (
@@ -35,15 +37,7 @@ func (e *ForeignError) Error() string {
 // Excerpt is the beginning of a foreign body, on one line.
 func Excerpt(b []byte) string {
 	s := strings.ToValidUTF8(string(b[:min(len(b), 2*maxExcerpt)]), "\uFFFD")
-	return Clip(strings.Join(strings.Fields(s), " "), maxExcerpt)
-}
-
-// Clip cuts a valid string to n bytes, on a rune border.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return text.Clip(strings.Join(strings.Fields(s), " "), maxExcerpt)
 }
 
 // Looks reports whether r begins like an event stream. It peeks until the first

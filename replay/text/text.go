@@ -1,4 +1,6 @@
-package report
+// Package text says things to people: names and values that strangers wrote, in
+// messages, reports and terminals. It stands below all other packages.
+package text
 
 import (
 	"fmt"
@@ -6,6 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 )
+
+// cutSign stands where something was left out.
+const cutSign = "…"
 
 // Printable shows what a terminal, a log viewer or a person would otherwise
 // obey or not see: control characters, escape sequences, bidirectional
@@ -40,19 +45,36 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// shorten cuts s to about n runes and says so.
-func shorten(s string, n int) string {
+// Shorten keeps the first n runes of s and says if there are more.
+func Shorten(s string, n int) string {
 	for i := range s {
 		if n == 0 {
-			return s[:i] + "…"
+			return s[:i] + cutSign
 		}
 		n--
 	}
 	return s
 }
 
-// plural writes a count with its noun: 1 file, 2 files.
-func plural(n int, noun string) string {
+// Fit is s in at most n runes, the sign of the cut among them.
+func Fit(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return Shorten(s, max(n-1, 0))
+}
+
+// Clip keeps the first n bytes of s, of whole runes only, and says if there are
+// more. It does not walk what it cuts off.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + cutSign
+}
+
+// Plural writes a count with its noun: 1 file, 2 files.
+func Plural(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
