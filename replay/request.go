@@ -229,10 +229,10 @@ func SystemMessage(ms []transcript.Message) *transcript.Message {
 	if !prompt.stated {
 		return nil
 	}
-	if prompt.content != "" {
-		head.Content = []transcript.Block{transcript.TextBlock(prompt.content)}
+	if content := prompt.Content(); content != "" {
+		head.Content = []transcript.Block{transcript.TextBlock(content)}
 	}
-	head.Sections = prompt.sections
+	head.Sections = prompt.Sections()
 	if tools.Len() > 0 {
 		head.ToolsAdded = tools.Tools()
 	}

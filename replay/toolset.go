@@ -2,8 +2,10 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
+	"github.com/turnlog/turnlog/replay/internal/pmap"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -23,11 +25,24 @@ type Removal struct {
 
 // ToolSet is the tools declared at a point of a history. It is a value: Apply
 // returns a new set and leaves the old one as it is, so a set may be kept for
-// every entry of a tree. The zero value is the empty set.
+// every entry of a tree, and costs no more than what changed in it. The zero
+// value is the empty set.
 type ToolSet struct {
-	declared []Declaration // in declaration order, names unique
-	removed  []Removal     // names that were declared and are not now
-	version  int           // counts changes, so that equal versions of one history are equal sets
+	names   pmap.Map[string, *standing] // every name that was ever declared
+	order   pmap.Map[int, *standing]    // the declared ones by place
+	next    int                         // place of the next declaration or removal
+	ended   pmap.Map[int, *standing]    // by epoch: what a checkpoint left out was removed there
+	epoch   int                         // counts checkpoints
+	version int                         // counts changes, so that equal versions of one history are equal sets
+}
+
+// standing is what became of a name: the declaration, or with removed where it
+// was taken away.
+type standing struct {
+	Declaration
+	removed bool
+	place   int // in the order of declarations and removals
+	epoch   int
 }
 
 // Apply folds one system message that stands at line under the id entry:
@@ -37,77 +52,144 @@ func (t ToolSet) Apply(m *transcript.Message, line int, entry string) ToolSet {
 	if len(m.ToolsAdded) == 0 && len(m.ToolsRemoved) == 0 {
 		return t
 	}
-	t.declared, t.removed = slices.Clone(t.declared), slices.Clone(t.removed)
 	t.version++
 	for _, ref := range m.ToolsRemoved {
-		if i := t.index(ref.Name); i >= 0 {
-			t.declared = slices.Delete(t.declared, i, i+1)
-			t.removed = append(t.removed, Removal{Name: ref.Name, Line: line, Entry: entry})
+		if was := t.find(ref.Name); was != nil {
+			t.order = t.order.Delete(was.place)
+			gone := Declaration{Tool: transcript.Tool{Name: ref.Name}, Line: line, Entry: entry}
+			t.names = t.names.Set(ref.Name, t.placed(standing{Declaration: gone, removed: true}))
 		}
 	}
 	for _, tool := range m.ToolsAdded {
-		t.removed = slices.DeleteFunc(t.removed, func(r Removal) bool { return r.Name == tool.Name })
-		d := Declaration{Tool: tool, Line: line, Entry: entry}
-		if i := t.index(tool.Name); i >= 0 {
-			t.declared[i] = d
-		} else {
-			t.declared = append(t.declared, d)
-		}
+		t.declare(Declaration{Tool: tool, Line: line, Entry: entry})
 	}
 	return t
 }
 
-// Replace folds the checkpoint of a compaction, which states the whole set;
-// nil states the empty one.
-func (t ToolSet) Replace(m *transcript.Message, line int, entry string) ToolSet {
-	next := ToolSet{version: t.version + 1}
-	if m != nil {
-		next = next.Apply(m, line, entry)
-		next.version = t.version + 1
+func (t *ToolSet) declare(d Declaration) {
+	var now *standing
+	if was := t.find(d.Name); was != nil {
+		now = &standing{Declaration: d, place: was.place, epoch: was.epoch}
+	} else {
+		now = t.placed(standing{Declaration: d})
 	}
-	for _, r := range t.removed {
-		if next.index(r.Name) < 0 {
-			next.removed = append(next.removed, r)
-		}
-	}
-	for _, d := range t.declared {
-		if next.index(d.Name) < 0 {
-			next.removed = append(next.removed, Removal{Name: d.Name, Line: line, Entry: entry})
-		}
-	}
-	return next
+	t.names = t.names.Set(d.Name, now)
+	t.order = t.order.Set(now.place, now)
 }
 
-func (t ToolSet) index(name string) int {
-	return slices.IndexFunc(t.declared, func(d Declaration) bool { return d.Name == name })
+// placed gives s the next place.
+func (t *ToolSet) placed(s standing) *standing {
+	s.place, s.epoch = t.next, t.epoch
+	t.next++
+	return &s
+}
+
+// Replace folds the checkpoint of a compaction, which states the whole set;
+// nil states the empty one. What was declared before and is not stated counts
+// as removed there.
+func (t ToolSet) Replace(m *transcript.Message, line int, entry string) ToolSet {
+	version := t.version + 1
+	t.ended = t.ended.Set(t.epoch, t.placed(standing{Declaration: Declaration{Line: line, Entry: entry}}))
+	t.order = pmap.Map[int, *standing]{}
+	t.epoch++
+	if m != nil {
+		t = t.Apply(m, line, entry)
+	}
+	t.version = version
+	return t
+}
+
+// find gives the standing of a declared name.
+func (t *ToolSet) find(name string) *standing {
+	if s, _ := t.names.Get(name); s != nil && !s.removed && s.epoch == t.epoch {
+		return s
+	}
+	return nil
 }
 
 // Lookup finds a declared tool by its exact name.
 func (t ToolSet) Lookup(name string) (Declaration, bool) {
-	if i := t.index(name); i >= 0 {
-		return t.declared[i], true
+	if s := t.find(name); s != nil {
+		return s.Declaration, true
 	}
 	return Declaration{}, false
 }
 
-// LookupRemoved finds a tool that was declared once and is not now.
-func (t ToolSet) LookupRemoved(name string) (Removal, bool) {
-	i := slices.IndexFunc(t.removed, func(r Removal) bool { return r.Name == name })
-	if i < 0 {
-		return Removal{}, false
+// Place orders the declared tools: of two names that of the one declared first
+// is the lower one. ok is false if name is not declared.
+func (t ToolSet) Place(name string) (place int, ok bool) {
+	if s := t.find(name); s != nil {
+		return s.place, true
 	}
-	return t.removed[i], true
+	return 0, false
 }
 
-// Declared returns the tools in declaration order. The slice is shared.
-func (t ToolSet) Declared() []Declaration { return t.declared }
+// LookupRemoved finds a tool that was declared once and is not now.
+func (t ToolSet) LookupRemoved(name string) (Removal, bool) {
+	s, ok := t.names.Get(name)
+	if !ok || !s.removed && s.epoch == t.epoch {
+		return Removal{}, false
+	}
+	at := t.removal(s)
+	return Removal{Name: name, Line: at.Line, Entry: at.Entry}, true
+}
 
-// Removed returns what was declared once and is not now, in removal order. The
-// slice is shared.
-func (t ToolSet) Removed() []Removal { return t.removed }
+// removal says where a name that is not declared was taken away: by itself, or
+// by the checkpoint that left it out.
+func (t *ToolSet) removal(s *standing) *standing {
+	if s.removed {
+		return s
+	}
+	end, _ := t.ended.Get(s.epoch)
+	return end
+}
+
+// Declared returns the tools in declaration order.
+func (t ToolSet) Declared() []Declaration {
+	list := make([]Declaration, 0, t.Len())
+	for _, s := range t.order.All() {
+		list = append(list, s.Declaration)
+	}
+	return list
+}
+
+// Removed returns what was declared once and is not now, in removal order.
+func (t ToolSet) Removed() []Removal {
+	var gone []*standing
+	for _, s := range t.names.All() {
+		if s.removed || s.epoch != t.epoch {
+			gone = append(gone, s)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *standing) int {
+		return cmp.Or(cmp.Compare(t.removal(a).place, t.removal(b).place), cmp.Compare(a.place, b.place))
+	})
+	list := make([]Removal, len(gone))
+	for i, s := range gone {
+		at := t.removal(s)
+		list[i] = Removal{Name: s.Name, Line: at.Line, Entry: at.Entry}
+	}
+	return list
+}
+
+// Changes returns, sorted, the names that t and other declare in different
+// messages, or that only one of them declares. Of two sets of one history it
+// takes O(log n) for each.
+func (t ToolSet) Changes(other ToolSet) []string {
+	var names []string
+	for place := range pmap.Changes(t.order, other.order) {
+		for _, set := range []ToolSet{t, other} {
+			if s, ok := set.order.Get(place); ok {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // Len is the number of declared tools.
-func (t ToolSet) Len() int { return len(t.declared) }
+func (t ToolSet) Len() int { return t.order.Len() }
 
 // Version changes whenever the set does: two sets of one history with the same
 // version are the same.
@@ -115,9 +197,9 @@ func (t ToolSet) Version() int { return t.version }
 
 // Tools returns the declarations alone, in order.
 func (t ToolSet) Tools() []transcript.Tool {
-	tools := make([]transcript.Tool, len(t.declared))
-	for i, d := range t.declared {
-		tools[i] = d.Tool
+	tools := make([]transcript.Tool, 0, t.Len())
+	for _, s := range t.order.All() {
+		tools = append(tools, s.Tool)
 	}
 	return tools
 }
