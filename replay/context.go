@@ -13,19 +13,16 @@ type Item struct {
 	Message transcript.Message
 }
 
-// context is the part of a path that is in effect: the latest compaction and
-// what it kept, edits applied. Along a path without compactions and edits it
-// only grows.
+// context is the messages that are in effect, as far as somebody asked for
+// them. Along a path without compactions and edits it only grows.
 type context struct {
-	places   []place              // of each message
-	messages []transcript.Message // empty in a lean state
+	until    int // place of the first entry that is not in it
+	epoch    int // of the selection that it was made by
+	places   []place
+	messages []transcript.Message
 	model    []transcript.Message // messages as the model knows them; shares messages as long as they are the same
 	diverged bool                 // model is a slice of its own
-	units    []*unit              // lean states only, which have nothing else of messages
-	tools    ToolSet
-	prompt   Prompt
-	wire     *wire     // projection so far, made on demand
-	lean     *leanWire // the same in a lean state
+	wire     *wire                // projection so far, made on demand
 }
 
 type place struct {
@@ -38,30 +35,37 @@ func (c *context) clone() context {
 	d.places = d.places[:len(d.places):len(d.places)]
 	d.messages = d.messages[:len(d.messages):len(d.messages)]
 	d.model = d.model[:len(d.model):len(d.model)]
-	d.units = d.units[:len(d.units):len(d.units)]
 	d.wire = c.wire.clone()
-	if c.lean != nil {
-		l := *c.lean
-		d.lean = &l
-	}
 	return d
 }
 
-// add appends what n says to the context.
-func (c *context) add(n *node, lean bool) {
-	if n.msg == nil && !lean {
-		return
+// context brings the messages up to date.
+func (s *State) context() *context {
+	c := &s.ctx
+	from := c.until
+	if c.epoch != s.sel.epoch {
+		*c = context{epoch: s.sel.epoch}
+		from = s.sel.kept
 	}
-	if n.msg != nil && n.msg.Role == transcript.System {
-		c.tools = c.tools.Apply(n.msg, n.line, n.id)
-		c.prompt = c.prompt.Apply(n.msg)
+	nodes := s.since(from)
+	c.until = s.applied
+	if from <= s.sel.compaction && s.sel.compacted {
+		compaction := nodes[s.sel.compaction-from]
+		for _, m := range s.sel.summary(compaction) {
+			c.add(compaction, m)
+		}
 	}
-	if lean {
-		c.units = push(c.units, n.unit)
-		return
+	for _, n := range nodes {
+		if m := s.sel.message(n); m != nil {
+			c.add(n, m)
+		}
 	}
+	return c
+}
+
+func (c *context) add(n *node, m *transcript.Message) {
 	c.places = push(c.places, place{n.id, n.line})
-	c.messages = push(c.messages, *n.msg)
+	c.messages = push(c.messages, *m)
 	c.extendModel()
 }
 
@@ -94,132 +98,13 @@ func (c *context) extendModel() {
 	}
 }
 
-// rebuild selects the context of a path anew after a compaction or an edit.
-func (c *context) rebuild(path []node, lean bool) {
-	version := c.tools.version + 1
-	selected, at := selectPath(path)
-	edits := make(map[string]*node)
-	for _, n := range selected {
-		if n.kind == editNode {
-			edits[n.target] = n
-		}
-	}
-	*c = context{}
-	if at >= 0 {
-		c.startFrom(path[:at+1], edits[path[at].id], lean)
-	}
-	c.tools.version += version
-	for _, n := range selected {
-		if n.kind != messageNode {
-			continue
-		}
-		if e, ok := edits[n.id]; ok && n.id != "" {
-			if e.edit.Replacement == nil {
-				continue
-			}
-			n = n.edited(e.edit.Replacement)
-		}
-		c.add(n, lean)
-	}
-}
-
-// startFrom begins a context with the compaction that ends path, unless an
-// edit dropped it. What the path declared before is remembered as removed.
-func (c *context) startFrom(path []node, edit *node, lean bool) {
-	compaction := &path[len(path)-1]
-	dropped := edit != nil && edit.edit.Replacement == nil
-	for i := range path {
-		n := &path[i]
-		switch {
-		case n == compaction && dropped:
-			c.tools = c.tools.Replace(nil, n.line, n.id)
-		case n.kind == compactionNode:
-			c.tools = c.tools.Replace(n.msg, n.line, n.id)
-		case n.isSystem():
-			c.tools = c.tools.Apply(n.msg, n.line, n.id)
-		}
-	}
-	if !dropped {
-		c.addCheckpoint(compaction, lean)
-	}
-}
-
-// addCheckpoint adds the system message and the summary of a compaction.
-func (c *context) addCheckpoint(n *node, lean bool) {
-	tools := c.tools
-	if n.msg != nil {
-		system := node{id: n.id, line: n.line, kind: messageNode, msg: n.msg}
-		if lean {
-			system.slim(nil)
-		}
-		c.add(&system, lean)
-		c.tools = tools // Replace has applied it already
-	}
-	summary := node{id: n.id, line: n.line, kind: messageNode, msg: summaryMessage(transcript.CompactionSummary, n.text)}
-	if lean {
-		summary.slim(nil)
-	}
-	c.add(&summary, lean)
-}
-
-// selectPath gives the nodes that count after the latest compaction of the
-// path, which is at the place at (-1: there is none): those it kept, without
-// their system messages, and those after it. An unknown first kept entry keeps
-// nothing, as does the compaction's own id.
-func selectPath(path []node) (selected []*node, at int) {
-	at = -1
-	for i := range path {
-		if path[i].kind == compactionNode {
-			at = i
-		}
-	}
-	kept := false
-	for i := range path[:max(at, 0)] {
-		n := &path[i]
-		kept = kept || n.id != "" && n.id == path[at].target
-		if kept && !n.isSystem() {
-			selected = append(selected, n)
-		}
-	}
-	for i := at + 1; i < len(path); i++ {
-		selected = append(selected, &path[i])
-	}
-	return selected, at
-}
-
-func (n *node) isSystem() bool {
-	return n.kind == messageNode && n.msg != nil && n.msg.Role == transcript.System
-}
-
-// edited returns n with the content that an edit gave it. Prompts and the
-// records of commands keep theirs.
-func (n *node) edited(replacement *transcript.Message) *node {
-	if n.msg == nil {
-		return &node{id: n.id, line: n.line, kind: n.kind, unit: n.unit.lost()}
-	}
-	switch n.msg.Role {
-	case transcript.User, transcript.Assistant, transcript.ToolResult, transcript.CustomRole:
-	default:
-		return n
-	}
-	m := *n.msg
-	m.Content, m.Form = replacement.Content, replacement.Form
-	if m.Role == transcript.Assistant || m.Role == transcript.ToolResult {
-		m.Form = transcript.FormBlocks
-	}
-	return &node{id: n.id, line: n.line, kind: n.kind, msg: &m}
-}
-
-func summaryMessage(role transcript.Role, text string) *transcript.Message {
-	return &transcript.Message{Role: role, Content: []transcript.Block{transcript.TextBlock(text)}}
-}
-
 // Context returns the messages that are in effect, before conversion:
 // compaction, edits and branch summaries applied.
 func (s *State) Context() []Item {
-	items := make([]Item, len(s.ctx.messages))
-	for i, m := range s.ctx.messages {
-		items[i] = Item{Entry: s.ctx.places[i].entry, Line: s.ctx.places[i].line, Message: m}
+	c := s.context()
+	items := make([]Item, len(c.messages))
+	for i, m := range c.messages {
+		items[i] = Item{Entry: c.places[i].entry, Line: c.places[i].line, Message: m}
 	}
 	return items
 }
@@ -227,5 +112,6 @@ func (s *State) Context() []Item {
 // Messages is Context without the places. The slice is shared with the state
 // and must not be changed.
 func (s *State) Messages() []transcript.Message {
-	return s.ctx.messages[:len(s.ctx.messages):len(s.ctx.messages)]
+	c := s.context()
+	return c.messages[:len(c.messages):len(c.messages)]
 }

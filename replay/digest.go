@@ -53,61 +53,23 @@ func (r Request) Digest() string {
 	if tools == nil {
 		tools = new(declared)
 	}
-	return head{r.Model.ID, r.Thinking, r.Params, r.MaxTokens}.digest(r.System, tools.digest(r.Tools), messages)
+	return head{r.Model.ID, r.Thinking, r.Params, r.MaxTokens}.digest(sha256.Sum256([]byte(r.System)), tools.digest(r.Tools), messages)
 }
 
 // RequestDigest recomputes the digest that a turnlog.request entry should
 // state if it stands right after the last entry applied, and the number of
-// messages. It works in lean states too. ok is false where the state cannot
-// know it: another transport mode than none, or a lean state after an edit
-// that replaced a message.
+// messages. ok is false where the state cannot know it: another transport mode
+// than none.
 func (s *State) RequestDigest(r *transcript.Request) (digest string, messages int, ok bool) {
-	h := head{r.Model, r.Thinking, r.Params, r.MaxTokens}
-	if r.Mode != "" && Mode(r.Mode) != ModeNone {
+	if !recomputable(r) {
 		return "", 0, false
 	}
-	if !s.lean {
-		q := s.Request().Project(ModeNone)
-		q.Model.ID, q.Thinking, q.Params, q.MaxTokens = h.model, h.thinking, h.params, h.maxTokens
-		return q.Digest(), len(q.Messages), true
-	}
-	c, ok := s.ctx.leanChain()
-	if !ok {
-		return "", 0, false
-	}
-	return h.digest(s.SystemPrompt(), s.ctx.lean.declared.at(s.ctx.tools), c), c.n, true
+	q := s.Request().Project(ModeNone)
+	q.Model.ID, q.Thinking, q.Params, q.MaxTokens = r.Model, r.Thinking, r.Params, r.MaxTokens
+	return q.Digest(), len(q.Messages), true
 }
 
-// lean is the projection of a lean context so far.
-type leanWire struct {
-	consumed int
-	pairing  pairing
-	chain    chain
-	declared declared
-	lost     bool
-}
-
-func (c *context) leanChain() (chain, bool) {
-	if c.lean == nil {
-		c.lean = new(leanWire)
-	}
-	w := c.lean
-	for ; w.consumed < len(c.units); w.consumed++ {
-		u := c.units[w.consumed]
-		if u.hidden || u.role == transcript.System {
-			continue
-		}
-		missing, drop := w.pairing.next(*u)
-		addMissing(&w.chain, missing)
-		if !drop {
-			w.lost = w.lost || !u.known
-			w.chain.add(u.leaf)
-		}
-	}
-	end := w.chain
-	addMissing(&end, w.pairing.unanswered())
-	return end, !w.lost
-}
+func recomputable(r *transcript.Request) bool { return r.Mode == "" || Mode(r.Mode) == ModeNone }
 
 func addMissing(c *chain, calls []callRef) {
 	for _, call := range calls {
@@ -126,7 +88,7 @@ type head struct {
 // digest hashes one small document. Its long parts stand in it as their own
 // hashes, in the order: model, thinking, params, maxTokens, system, tools,
 // messages.
-func (h head) digest(system string, tools sum, messages chain) string {
+func (h head) digest(system, tools sum, messages chain) string {
 	d := append([]byte(`{"model":`), transcript.AppendString(nil, h.model)...)
 	if h.thinking != "" && h.thinking != "off" {
 		d = transcript.AppendString(append(d, `,"thinking":`...), h.thinking)
@@ -137,7 +99,7 @@ func (h head) digest(system string, tools sum, messages chain) string {
 	if h.maxTokens > 0 {
 		d = strconv.AppendInt(append(d, `,"maxTokens":`...), h.maxTokens, 10)
 	}
-	d = appendSum(append(d, `,"system":`...), sha256.Sum256([]byte(system)))
+	d = appendSum(append(d, `,"system":`...), system)
 	d = appendSum(append(d, `,"tools":`...), tools)
 	d = strconv.AppendInt(append(d, `,"messages":{"count":`...), int64(messages.n), 10)
 	d = appendSum(append(d, `,"chain":`...), messages.sum)

@@ -117,6 +117,18 @@ func (p Prompt) Changes(other Prompt) []string {
 	return slices.Collect(pmap.Changes(p.names, other.names))
 }
 
+// same reports whether q is the same prompt of the same history. It may say no
+// to an equal one of another.
+func (p Prompt) same(q Prompt) bool {
+	if p.content != q.content {
+		return false
+	}
+	for range pmap.Changes(p.order, q.order) {
+		return false
+	}
+	return true
+}
+
 // Sections returns the named parts in order.
 func (p Prompt) Sections() []transcript.Section {
 	var list []transcript.Section

@@ -203,32 +203,33 @@ func checkAnswered(t *rapid.T, r replay.Request) {
 	}
 }
 
-// TestLeanState: a state that keeps digests instead of messages knows the same
-// request digests, or says that it does not.
-func TestLeanState(t *testing.T) {
+// TestSent: a chain of digests beside the facts knows the same request digests
+// as a state that has the messages.
+func TestSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := history(t)
-		full, lean := new(replay.State), replay.NewLean()
-		replaced := false
+		first := func(id string) (int, bool) {
+			at := slices.IndexFunc(entries, func(e transcript.Entry) bool { return e.ID == id })
+			return at, at >= 0
+		}
+		full, facts, sent := new(replay.State), replay.NewFacts(first), replay.Sent{}
 		for i := range entries {
 			full.Apply(&entries[i])
-			lean.Apply(&entries[i])
-			if rapid.IntRange(0, 5).Draw(t, "fork") == 0 {
-				lean = lean.Clone()
+			facts.Apply(&entries[i])
+			sent.Apply(&facts, &entries[i])
+			if sent.Stale(&facts) {
+				if err := sent.Again(&facts, func(at int) (*transcript.Entry, error) { return &entries[at], nil }); err != nil {
+					t.Fatal(err)
+				}
 			}
-			e := entries[i].Edit
-			replaced = replaced || e != nil && e.Replacement != nil
 			record := &transcript.Request{Model: "m", Mode: "none", MaxTokens: 5}
 			want, n, _ := full.RequestDigest(record)
-			got, m, ok := lean.RequestDigest(record)
-			if !ok && !replaced {
-				t.Fatalf("entry %d: the lean state does not know its digest", i)
+			got, m, ok := sent.Digest(&facts, record)
+			if !ok || got != want || n != m {
+				t.Fatalf("entry %d: %s of %d messages (known: %v), the state has %s of %d", i, got, m, ok, want, n)
 			}
-			if ok && (got != want || n != m) {
-				t.Fatalf("entry %d: lean %s of %d messages, full %s of %d", i, got, m, want, n)
-			}
-			if full.Turn() != lean.Turn() || full.SystemPrompt() != lean.SystemPrompt() || len(full.OpenCalls()) != len(lean.OpenCalls()) {
-				t.Fatalf("entry %d: the lean state says something else", i)
+			if full.Turn() != facts.Turn() || full.SystemPrompt() != facts.SystemPrompt() || len(full.OpenCalls()) != len(facts.OpenCalls()) {
+				t.Fatalf("entry %d: the facts say something else", i)
 			}
 		}
 	})

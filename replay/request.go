@@ -58,12 +58,13 @@ func Modes() []Mode { return []Mode{ModeNone, ModeAdditions, ModeChanges} }
 // state and must not be changed; the caller may set the other fields.
 func (s *State) Request() Request {
 	r := Request{Model: s.model, Thinking: s.Thinking()}
-	r.Messages = s.ctx.model[:len(s.ctx.model):len(s.ctx.model)]
+	c := s.context()
+	r.Messages = c.model[:len(c.model):len(c.model)]
 	if len(r.Messages) > 0 {
-		if s.ctx.wire == nil {
-			s.ctx.wire = new(wire)
+		if c.wire == nil {
+			c.wire = new(wire)
 		}
-		r.wire, r.first = s.ctx.wire, &r.Messages[0]
+		r.wire, r.first = c.wire, &r.Messages[0]
 	}
 	return r
 }

@@ -245,3 +245,16 @@ func ToolDelta(have, want []transcript.Tool) (added []transcript.Tool, removed [
 	}
 	return added, removed
 }
+
+// after makes t the set that follows on had, because of the entry at line: what
+// had declares and t does not counts as removed there.
+func (t ToolSet) after(had ToolSet, line int, entry string) ToolSet {
+	for _, name := range had.Changes(t) {
+		if had.find(name) != nil && t.find(name) == nil {
+			gone := Declaration{Tool: transcript.Tool{Name: name}, Line: line, Entry: entry}
+			t.names = t.names.Set(name, t.placed(standing{Declaration: gone, removed: true}))
+		}
+	}
+	t.version = had.version + 1
+	return t
+}

@@ -3,10 +3,9 @@ package replay
 import (
 	"fmt"
 	"iter"
-	"slices"
-	"strconv"
 
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
 )
 
 // Tree is a whole session in memory: its records in file order and how they
@@ -15,10 +14,8 @@ type Tree struct {
 	Header  *transcript.Entry  // nil if the file has none
 	Entries []transcript.Entry // without headers; those of damaged lines as far as they could be recovered
 
-	parents []int        // index into Entries of each entry's parent, -1 for roots
-	rings   map[int]bool // entries that are their own ancestors
-	index   map[string]int
-	lines   int
+	links *tree.Linker
+	lines int
 }
 
 // NewerFormatError says that a file was written by a later turnlog, whose
@@ -30,136 +27,87 @@ func (e *NewerFormatError) Error() string {
 		e.Format, transcript.FormatVersion)
 }
 
-// Read reads a session. Damaged lines are passed over: verify reports them. The
-// error is an I/O error or a *NewerFormatError.
+// Read reads the lines of a session. Damaged lines are passed over: verify
+// reports them. The error is an I/O error or a *NewerFormatError.
 func Read(lines iter.Seq2[transcript.Line, error]) (*Tree, error) {
-	t := &Tree{index: make(map[string]int)}
-	linear := linearizer{}
-	for l, err := range lines {
+	return ReadParts(tree.Sessions(lines))
+}
+
+// ReadParts reads the records of a file of any format, as package foreign gives
+// them.
+func ReadParts(parts iter.Seq2[tree.Part, error]) (*Tree, error) {
+	t := &Tree{links: tree.New()}
+	for p, err := range parts {
 		if err != nil {
 			return nil, fmt.Errorf("read transcript: %w", err)
 		}
-		t.lines = l.No
-		for i := range l.Records {
-			e := &l.Records[i]
-			if err := t.add(e, &linear); err != nil {
+		if p.Line != nil {
+			t.lines = p.Line.No
+		}
+		for i := range p.Records {
+			if err := t.add(&p.Records[i]); err != nil {
 				return nil, err
 			}
 		}
 	}
-	t.link()
+	t.links.Settle()
 	return t, nil
 }
 
-func (t *Tree) add(e *transcript.Entry, linear *linearizer) error {
+func (t *Tree) add(r *tree.Record) error {
+	e := r.Entry
 	if e.Type == transcript.TypeSession {
-		if g := generator(e); g != nil && g.Format > transcript.FormatVersion {
-			return &NewerFormatError{Format: g.Format}
+		if err := CheckFormat(e); err != nil {
+			return err
 		}
 		if t.Header == nil {
 			t.Header = e
 		}
-		linear.header(e)
 		return nil
 	}
-	linear.entry(e)
-	if e.ID != "" {
-		t.index[e.ID] = len(t.Entries) // the last one wins, as in pi's own index
-	}
+	t.links.Add(r)
 	t.Entries = append(t.Entries, *e)
+	t.Entries[len(t.Entries)-1].ID = r.ID()
 	return nil
 }
 
-func generator(e *transcript.Entry) *transcript.Generator {
-	if e.Header == nil {
-		return nil
+// CheckFormat says whether the entries behind a header can be read: the error
+// is a *NewerFormatError.
+func CheckFormat(header *transcript.Entry) error {
+	if h := header.Header; h != nil && h.Generator != nil && h.Generator.Format > transcript.FormatVersion {
+		return &NewerFormatError{Format: h.Generator.Format}
 	}
-	return e.Header.Generator
-}
-
-func (t *Tree) link() {
-	t.parents = make([]int, len(t.Entries))
-	for i := range t.Entries {
-		t.parents[i] = -1
-		if p, ok := t.index[t.Entries[i].ParentID]; ok && t.Entries[i].ParentID != "" {
-			t.parents[i] = p
-		}
-	}
-	t.rings = rings(t.parents)
-}
-
-// rings finds the entries whose parents lead back to them.
-func rings(parents []int) map[int]bool {
-	found := make(map[int]bool)
-	walk := make([]int, len(parents)) // which walk came by first
-	for i := range parents {
-		at := i
-		for at >= 0 && walk[at] == 0 {
-			walk[at] = i + 1
-			at = parents[at]
-		}
-		// Meeting its own track closes a ring; an older track was looked at.
-		for at >= 0 && walk[at] == i+1 && !found[at] {
-			found[at] = true
-			at = parents[at]
-		}
-	}
-	return found
-}
-
-// linearizer gives the entries of a version 1 file, which have neither ids nor
-// parents, the chain that they imply. Files are never changed: the ids exist
-// in memory only. Version 2 named one role differently.
-type linearizer struct {
-	version int
-	seen    bool
-	last    string
-	ids     []string // of the records, the header's place included
-}
-
-func (l *linearizer) header(e *transcript.Entry) {
-	l.seen = true
-	if e.Header != nil {
-		l.version = e.Header.Version
-	}
-	l.ids = append(l.ids, "")
-}
-
-func (l *linearizer) entry(e *transcript.Entry) {
-	if l.seen && l.version < 2 && e.ID == "" {
-		e.ID, e.ParentID = "line-"+strconv.Itoa(e.Line), l.last
-		if c := e.Compaction; c != nil && c.FirstKeptEntryID == "" && c.FirstKeptIndex > 0 && c.FirstKeptIndex < len(l.ids) {
-			c.FirstKeptEntryID = l.ids[c.FirstKeptIndex]
-		}
-	}
-	if e.Message != nil && e.Message.Role == "hookMessage" {
-		e.Message.Role = transcript.CustomRole
-	}
-	l.last = e.ID
-	l.ids = append(l.ids, e.ID)
+	return nil
 }
 
 // Find returns the place of an entry in Entries; the last one if the file uses
 // the id several times.
-func (t *Tree) Find(id string) (int, bool) {
-	i, ok := t.index[id]
-	return i, ok && id != ""
+func (t *Tree) Find(id string) (int, bool) { return indexOf(t.links.Find(id)) }
+
+func indexOf(i uint32) (int, bool) {
+	if i == tree.None {
+		return -1, false
+	}
+	return int(i), true
 }
 
 // Parent returns the place of the parent of entry i, -1 if it is a root or its
 // parent is not in the file.
-func (t *Tree) Parent(i int) int { return t.parents[i] }
+func (t *Tree) Parent(i int) int {
+	p, _ := indexOf(t.links.Parent(uint32(i)))
+	return p
+}
 
 // Path returns the places from the root to entry i. A ring of parents ends it
 // where it closes.
 func (t *Tree) Path(i int) []int {
-	var path []int
-	seen := make(map[int]bool)
-	for ; i >= 0 && !seen[i]; i = t.parents[i] {
-		seen[i] = true
-		path = append(path, i)
+	if i < 0 {
+		return nil
 	}
-	slices.Reverse(path)
+	var path []int
+	for _, at := range t.links.Path(uint32(i)) {
+		path = append(path, int(at))
+	}
 	return path
 }
 
@@ -185,12 +133,8 @@ func (t *Tree) start() *State {
 func (t *Tree) All() iter.Seq2[int, *State] {
 	return func(yield func(int, *State) bool) {
 		kept := t.forkPoints()
-		s := t.start()
-		for i := range t.Entries {
+		for i, s := 0, t.start(); i < len(t.Entries); i++ {
 			s = t.child(s, i, kept)
-			if _, ok := kept[i]; ok {
-				kept[i] = s.Clone()
-			}
 			if !yield(i, s) {
 				return
 			}
@@ -201,24 +145,53 @@ func (t *Tree) All() iter.Seq2[int, *State] {
 // child gives the state at entry i, made from that of the entry before it in
 // the file where that is the parent.
 func (t *Tree) child(before *State, i int, kept map[int]*State) *State {
-	s := before
-	switch p := t.parents[i]; {
-	case p >= i || t.rings[i] || p >= 0 && p != i-1 && kept[p] == nil:
+	s, p := before, t.Parent(i)
+	switch {
+	case kept[i] != nil: // it was wanted by a child that stands before it
+		return kept[i].Clone()
+	case t.links.InRing(uint32(i)):
 		return t.State(i)
 	case p < 0:
 		s = t.start()
 	case p != i-1:
-		s = kept[p].Clone()
+		s = t.keep(p, kept).Clone()
 	}
 	s.Apply(&t.Entries[i])
+	if _, ok := kept[i]; ok {
+		kept[i] = s.Clone()
+	}
+	return s
+}
+
+// keep gives the state at a fork point, and those above it that are not there
+// yet.
+func (t *Tree) keep(i int, kept map[int]*State) *State {
+	var again []int
+	at := i
+	for ; at >= 0 && kept[at] == nil; at = t.Parent(at) {
+		if t.links.InRing(uint32(at)) {
+			return t.State(i)
+		}
+		again = append(again, at)
+	}
+	s := t.start()
+	if at >= 0 {
+		s = kept[at].Clone()
+	}
+	for k := len(again) - 1; k >= 0; k-- {
+		s.Apply(&t.Entries[again[k]])
+		if _, ok := kept[again[k]]; ok {
+			kept[again[k]] = s.Clone()
+		}
+	}
 	return s
 }
 
 // forkPoints marks the entries whose state is needed again later.
 func (t *Tree) forkPoints() map[int]*State {
 	kept := make(map[int]*State)
-	for i, p := range t.parents {
-		if p >= 0 && p != i-1 {
+	for i := range t.Entries {
+		if p := t.Parent(i); p >= 0 && p != i-1 {
 			kept[p] = nil
 		}
 	}
@@ -228,14 +201,15 @@ func (t *Tree) forkPoints() map[int]*State {
 // Knowledge says how well the file tells which tools the model had.
 func (t *Tree) Knowledge() Knowledge {
 	for i := range t.Entries {
-		if declares(&t.Entries[i]) {
+		if Declares(&t.Entries[i]) {
 			return Exact
 		}
 	}
 	return Unknown
 }
 
-func declares(e *transcript.Entry) bool {
+// Declares reports whether an entry states or changes which tools are declared.
+func Declares(e *transcript.Entry) bool {
 	m := e.Message
 	if e.Compaction != nil {
 		m = e.Compaction.SystemMessage

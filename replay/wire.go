@@ -1,21 +1,18 @@
 package replay
 
 import (
-	"crypto/sha256"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/internal/pmap"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// unit is what pairing and digest need to know of a message.
+// unit is what pairing needs to know of a message.
 type unit struct {
 	role   transcript.Role
-	hidden bool // converts to nothing
 	failed bool
 	calls  []callRef
 	result string // the call that a result answers
-	leaf   sum    // digest of the message
-	known  bool   // leaf is set
 }
 
 type callRef struct{ id, name string }
@@ -41,39 +38,12 @@ func (u *unit) own() {
 	}
 }
 
-// lost is u after an edit whose outcome cannot be known any more.
-func (u *unit) lost() *unit {
-	l := *u
-	l.known = false
-	return &l
-}
-
-// slim trades the message of a node for its unit. System messages stay: there
-// are few, and a compaction folds them again. buf is room for the encoding; it
-// is returned, maybe grown.
-func (n *node) slim(buf []byte) []byte {
-	if n.kind != messageNode || n.msg == nil {
-		return buf
-	}
-	view, keep, _ := convert(n.msg)
-	n.unit = &unit{hidden: true}
-	if keep {
-		*n.unit = unitOf(&view)
-		n.unit.own()
-		buf = appendSent(buf[:0], &view)
-		n.unit.leaf, n.unit.known = sha256.Sum256(buf), true
-	}
-	if n.msg.Role != transcript.System {
-		n.msg = nil
-	}
-	return buf
-}
-
 // pairing follows the calls of a history and says which of them nothing
 // answers: a call needs its result before the next user or assistant message.
 type pairing struct {
-	open []callRef
-	held []transcript.Message // system messages between a call and its results
+	open     []callRef                  // of the last answer
+	answered pmap.Map[string, struct{}] // ids of those that have their result
+	held     []transcript.Message       // system messages between a call and its results
 }
 
 // next takes the next message that is no system message. Missing are the calls
@@ -81,27 +51,23 @@ type pairing struct {
 func (p *pairing) next(u unit) (missing []callRef, drop bool) {
 	switch u.role {
 	case transcript.User:
-		missing, p.open = p.open, nil
+		missing, p.open = p.unanswered(), nil
 	case transcript.Assistant:
-		missing, p.open = p.open, nil
+		missing, p.open = p.unanswered(), nil
 		if u.failed {
 			return missing, true
 		}
 		p.open = u.calls
 	case transcript.ToolResult:
-		var open []callRef
-		for _, c := range p.open {
-			if c.id != u.result {
-				open = append(open, c)
-			}
+		if len(p.open) > 0 {
+			p.answered = p.answered.Set(u.result, struct{}{})
 		}
-		p.open = open
 	}
 	return missing, false
 }
 
 // waiting reports whether a system message has to wait for results.
-func (p *pairing) waiting() bool { return len(p.open) > 0 || len(p.held) > 0 }
+func (p *pairing) waiting() bool { return len(p.unanswered()) > 0 || len(p.held) > 0 }
 
 // release gives the held system messages when m starts something new.
 func (p *pairing) release(m *transcript.Message) []transcript.Message {
@@ -113,8 +79,20 @@ func (p *pairing) release(m *transcript.Message) []transcript.Message {
 	return held
 }
 
-// unanswered gives the calls that the end of the history leaves open.
-func (p *pairing) unanswered() []callRef { return p.open }
+// unanswered gives the calls that the history leaves open so far.
+func (p *pairing) unanswered() []callRef {
+	if p.answered.Len() == 0 {
+		return p.open
+	}
+	var open []callRef
+	for _, c := range p.open {
+		if _, ok := p.answered.Get(c.id); !ok {
+			open = append(open, c)
+		}
+	}
+	p.open, p.answered = open, pmap.Map[string, struct{}]{}
+	return open
+}
 
 // missingResult stands in for a result that the history does not have.
 func missingResult(c callRef) transcript.Message {

@@ -3,9 +3,11 @@ package foreign
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
 )
 
 // Types of records of an event log.
@@ -39,7 +41,8 @@ func events() Format {
 					!o.has("parentId") && !o.has("uuid")
 			})
 		},
-		Records: eventRecords,
+		Can:   Lifecycle,
+		Lines: func() func(*transcript.Line) tree.Part { return new(eventLog).part },
 	}
 }
 
@@ -60,20 +63,32 @@ func ParseEvent(raw json.RawMessage) (Event, error) {
 	return e, nil
 }
 
-func eventRecords(l *transcript.Line, yield func(string, *transcript.Entry)) {
+// eventLog gives the records of an event log. A message is one of its task's
+// chain, under a made-up name.
+type eventLog struct{ records []tree.Record }
+
+func (log *eventLog) part(l *transcript.Line) tree.Part {
+	log.records = log.records[:0]
 	for i := range l.Records {
 		e := &l.Records[i]
 		switch e.Type {
 		case transcript.TypeSession:
-			yield("", e)
+			log.add(l, "", e)
 		case EventMessageEnd:
 			event, err := ParseEvent(e.Raw)
 			if err != nil {
 				continue
 			}
 			if m, err := transcript.ParseMessage(event.Message); err == nil {
-				yield(event.Task, &transcript.Entry{Type: transcript.TypeMessage, Message: &m, Line: e.Line, Raw: e.Raw})
+				log.add(l, event.Task, &transcript.Entry{Type: transcript.TypeMessage, Message: &m, Line: e.Line, Raw: e.Raw})
 			}
 		}
 	}
+	return tree.Part{Line: l, Records: log.records}
+}
+
+func (log *eventLog) add(l *transcript.Line, chain string, e *transcript.Entry) {
+	r := tree.Record{Entry: e, Follows: true, Chain: chain, Offset: l.Offset, N: len(log.records)}
+	r.Name = "line-" + strconv.Itoa(l.No) + "." + strconv.Itoa(r.N+1)
+	log.records = append(log.records, r)
 }

@@ -41,8 +41,8 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%.60q: format %q, seen %q, %v; want %q, %q", c.head, f.Name, seen, err, c.name, c.seen)
 		}
 		readable := c.name == "pi" || c.name == "turnlog" || c.name == "events"
-		if (f.Records != nil) != readable {
-			t.Errorf("%.60q: readable %v", c.head, f.Records != nil)
+		if f.Readable() != readable {
+			t.Errorf("%.60q: readable %v", c.head, f.Readable())
 		}
 	}
 }
@@ -59,10 +59,6 @@ func TestDetectByName(t *testing.T) {
 }
 
 func TestEventRecords(t *testing.T) {
-	f, _, err := foreign.Detect(nil, "events")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const log = `{"type":"task_start","task":"a"}
 {"type":"message_end","task":"a","message":{"role":"user","content":"go"}}
 {"type":"message_update","task":"a","assistantMessageEvent":{}}
@@ -70,13 +66,17 @@ func TestEventRecords(t *testing.T) {
 {"type":"message_end","task":"b","message":7}
 `
 	var got []string
-	for l, err := range transcript.Lines(strings.NewReader(log), transcript.Options{}) {
+	f, err := foreign.Open(strings.NewReader(log), "log", "", transcript.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range f.Parts() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Records(&l, func(chain string, e *transcript.Entry) {
-			got = append(got, chain+": "+e.Message.Text())
-		})
+		for _, r := range p.Records {
+			got = append(got, r.Chain+": "+r.Entry.Message.Text())
+		}
 	}
 	if want := "a: go, b: on"; strings.Join(got, ", ") != want {
 		t.Errorf("%q, want %q", got, want)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
 )
 
 // pi is the session format of the pi coding agent, versions 1 to 3, and of
@@ -14,9 +15,9 @@ func pi() Format {
 		Name:      "pi",
 		Title:     "a pi session",
 		Knowledge: replay.Exact,
+		Can:       Links | Headers | Seals, // a pi fork of one of our files carries its entries along
 		Sniff:     func(h *Head) bool { return h.any(isSession) },
-		Records:   ownRecords,
-		Seals:     true, // a pi fork of one of our files carries its entries along
+		Lines:     func() func(*transcript.Line) tree.Part { return new(tree.Session).Part },
 	}
 }
 
@@ -29,12 +30,6 @@ func turnlog() Format {
 			h.any(func(o Object) bool { return o.is(transcript.TypeSession) && o.has("generator") }))
 	}
 	return f
-}
-
-func ownRecords(l *transcript.Line, yield func(string, *transcript.Entry)) {
-	for i := range l.Records {
-		yield("", &l.Records[i])
-	}
 }
 
 // isSession recognises a session's header, and an entry of an excerpt without
