@@ -77,7 +77,7 @@ it was named as an argument.`,
 	}
 	f := c.Flags()
 	enumFlag(c, &o.Format, "format", "text", "how to report", report.Formats())
-	enumFlag(c, &o.InputFormat, "input-format", "", "read files as this format (default: found out)", foreign.Names())
+	enumFlag(c, &o.InputFormat, "input-format", "", "read files as this format (default: found out)", foreign.Names(0))
 	enumFlag(c, &o.FailOn, "fail-on", "error", "least severity that makes exit code 1", []string{"error", "warning", "note", "never"})
 	enumFlag(c, &o.Progress, "progress", progressAuto, "show progress on stderr", progressModes())
 	f.StringSliceVar(&o.Rules, "rules", nil, "run `+ID`s too, leave -IDs out; an ID alone runs only what is named")

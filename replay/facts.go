@@ -68,6 +68,9 @@ func (f *Facts) Apply(e *transcript.Entry) {
 	f.apply(&n, e)
 }
 
+// ApplyHeader is Apply for a header alone.
+func (f *Facts) ApplyHeader(h *transcript.Header) { f.header = h }
+
 func (f *Facts) apply(n *node, e *transcript.Entry) {
 	n.at = f.applied
 	f.applied++

@@ -81,11 +81,11 @@ func Formats() []Format {
 	}
 }
 
-// Names of the formats that can be read.
-func Names() []string {
+// Names of the formats that can be read and can tell all of c.
+func Names(c Capability) []string {
 	var names []string
 	for _, f := range Formats() {
-		if f.Readable() {
+		if f.Readable() && f.Has(c) {
 			names = append(names, f.Name)
 		}
 	}
@@ -141,7 +141,7 @@ func (e *UnknownError) Error() string {
 type FormatError struct{ Name string }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("input format %q: want one of %s", e.Name, strings.Join(Names(), ", "))
+	return fmt.Sprintf("input format %q: want one of %s", e.Name, strings.Join(Names(0), ", "))
 }
 
 // Open finds the format of a file by its head, or takes the named one, and gets
@@ -187,26 +187,8 @@ func (f *File) Parts() iter.Seq2[tree.Part, error] {
 	}
 }
 
-// Again reads a record of a line once more, from the line's bytes: the n-th one
-// from 0, nil if the line does not have it.
-func (f *File) Again(raw []byte, n int) (*transcript.Entry, error) {
-	l := transcript.Line{Raw: raw}
-	if e, err := transcript.ParseEntry(bytes.TrimRight(raw, "\r\n")); err == nil {
-		l.Records = []transcript.Entry{e}
-	} else {
-		for damaged, err := range transcript.Lines(bytes.NewReader(raw), transcript.Options{MaxLine: len(raw) + 1}) {
-			if err != nil {
-				return nil, err
-			}
-			l = damaged
-			break
-		}
-	}
-	if part := f.Format.Lines()(&l); n < len(part.Records) {
-		return part.Records[n].Entry, nil
-	}
-	return nil, nil
-}
+// Again gives the records of a line that is read once more by itself.
+func (f *File) Again(l *transcript.Line) []tree.Record { return f.Format.Lines()(l).Records }
 
 // Tree reads the file whole.
 func (f *File) Tree() (*replay.Tree, error) {

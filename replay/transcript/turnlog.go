@@ -5,6 +5,7 @@ import "encoding/json"
 // The customType names of the entries that turnlog adds to a session. Other
 // readers of the format skip them.
 const (
+	CustomPrefix  = "turnlog." // of all of them
 	CustomRun     = "turnlog.run"
 	CustomRequest = "turnlog.request"
 	CustomCall    = "turnlog.call"

@@ -15,6 +15,7 @@ package tree
 import (
 	"hash/maphash"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -52,8 +53,8 @@ type Link struct {
 	Index     uint32 // of the entry, from 0
 	Parent    uint32 // None for a root, and as long as the parent is not known
 	Duplicate uint32 // the last entry before that has the same id, or None
-	Lost      bool   // the entry names a parent that the file does not have so far
-	Chained   bool   // the entry names nothing and follows its chain
+	Named     bool   // the entry names a parent
+	Lost      bool   // the file does not have that parent so far
 }
 
 // Missing is an entry whose parent was not there when it was written.
@@ -106,13 +107,12 @@ func (l *Linker) Add(r *Record) Link {
 	parent := l.Fingerprint(e.ParentID)
 	switch {
 	case r.Follows:
-		link.Chained = true
 		if tip, ok := l.tips[r.Chain]; ok {
 			link.Parent = tip
 		}
 	case parent == 0 || parent == l.session:
 	default:
-		link.Parent = l.find(parent)
+		link.Named, link.Parent = true, l.find(parent)
 		if link.Lost = link.Parent == None; link.Lost {
 			l.missing = append(l.missing, Missing{Index: link.Index, Parent: strings.Clone(e.ParentID), id: parent})
 		}
@@ -127,7 +127,7 @@ func (l *Linker) Add(r *Record) Link {
 	if link.Lost {
 		l.rows.at(i).flags |= lost
 	}
-	if link.Chained {
+	if r.Follows {
 		l.rows.at(i).flags |= chained
 	}
 	if id != 0 {
@@ -174,6 +174,9 @@ func (l *Linker) Place(i uint32) (offset int64, record int) {
 // Lost reports whether an entry names a parent that the file does not have.
 func (l *Linker) Lost(i uint32) bool { return l.rows.at(i).flags&lost != 0 }
 
+// Follows reports whether an entry names no parent and follows its chain.
+func (l *Linker) Follows(i uint32) bool { return l.rows.at(i).flags&chained != 0 }
+
 // HasChild reports whether an entry is the parent of another.
 func (l *Linker) HasChild(i uint32) bool { return l.rows.at(i).flags&hasChild != 0 }
 
@@ -215,7 +218,7 @@ func (l *Linker) Settle() (moved bool) {
 		m := &l.missing[i]
 		if p := l.find(m.id); p != None {
 			r := l.rows.at(m.Index)
-			r.parent, r.flags, moved = p, r.flags&^lost, true
+			r.parent, r.flags, moved = p, r.flags&^lost|forward, true
 		}
 	}
 	if l.doubled {
@@ -267,6 +270,66 @@ func (l *Linker) findRings() {
 			at = l.Parent(at)
 		}
 	}
+}
+
+// Rings shows the rings that parents form in the order of the file, each from
+// its lowest entry on. A ring that only a reused id closes is left out.
+func (l *Linker) Rings(show func(ring []uint32)) {
+	seen := make(map[uint32]bool)
+	for i := range l.rows.n {
+		if !l.InRing(i) || seen[i] {
+			continue
+		}
+		var ring []uint32
+		for at := i; !seen[at]; at = l.Parent(at) {
+			seen[at] = true
+			ring = append(ring, at)
+		}
+		if slices.ContainsFunc(ring, func(i uint32) bool { return l.rows.at(i).flags&forward != 0 }) {
+			slices.Sort(ring)
+			show(ring)
+		}
+	}
+}
+
+// FirstOnPath returns the place of the first entry with an id on the path that
+// is being followed, which is entries.
+func (l *Linker) FirstOnPath(id string, entries []uint32) (depth int, ok bool) {
+	key := l.Fingerprint(id)
+	if !l.doubled || key == 0 {
+		return l.OnPath(l.find(key))
+	}
+	for depth, i := range entries {
+		if l.rows.at(i).id == key {
+			return depth, true
+		}
+	}
+	return 0, false
+}
+
+// Mark is a note about an entry, for those who follow paths.
+type Mark uint8
+
+// SetMark notes m about an entry, or takes it back.
+func (l *Linker) SetMark(i uint32, m Mark, on bool) {
+	if r := l.rows.at(i); on {
+		r.marks |= m
+	} else {
+		r.marks &^= m
+	}
+}
+
+// HasMark reports whether m was noted about an entry.
+func (l *Linker) HasMark(i uint32, m Mark) bool { return l.rows.at(i).marks&m != 0 }
+
+// OffsetOf finds the offset of a line that holds an entry.
+func (l *Linker) OffsetOf(line int) (offset int64, ok bool) {
+	i := sort.Search(l.Len(), func(i int) bool { return l.Line(uint32(i)) >= line })
+	if i == l.Len() || l.Line(uint32(i)) != line {
+		return 0, false
+	}
+	offset, _ = l.Place(uint32(i))
+	return offset, true
 }
 
 // Path returns the entries from the root to entry i. A ring of parents ends it

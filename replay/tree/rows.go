@@ -11,6 +11,7 @@ type row struct {
 	depth  uint32 // on the path that is being followed, see Linker.Enter
 	high   uint8  // bits 32 to 39 of offset: files up to 1 TiB
 	flags  flags
+	marks  Mark
 }
 
 type flags uint8
@@ -18,6 +19,7 @@ type flags uint8
 const (
 	hasChild flags = 1 << iota
 	lost           // it names a parent that the file does not have
+	forward        // its parent comes only later in the file
 	chained        // it names no parent and follows its chain
 	ringed         // it is its own ancestor
 	onPath         // it is on the path that is being followed

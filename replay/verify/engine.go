@@ -4,70 +4,70 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"io"
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
 	"github.com/turnlog/turnlog/replay/verify/secret"
 )
+
+// none is the index of no entry.
+const none = tree.None
 
 // engine checks one file: lines become records, records become entries of a
 // tree, and the rules see each line, each entry and each path.
 type engine struct {
 	src     Source
-	format  foreign.Format
 	options Options
 	rules   []Rule
 	checks  []Checker
 	slots   []int // by rule: the place of its memory in Path.memory
 	hooks   hooks
 
-	table  *table
-	uses   *occurrences
-	branch branches
+	links  *tree.Linker
+	uses   *uses
+	again  reread
+	reread transcript.Line // the line of the entry that was read again last
 	seal   *sealer
 	base   *base
 	secret *secret.Finder // nil until a snippet is shown
-	found  *findings
+	found  findings
 
-	file File
-	pass Pass
-	path *Path
+	file  File
+	pass  Pass
+	path  *Path            // that is being followed
+	paths map[string]*Path // of each chain, while the file is read
 
-	chain    string           // the chain that path is on
-	chains   map[string]*Path // paths of the other chains
-	records  uint32           // of the line so far
-	read     int64            // bytes of the file so far
-	damaged  error
-	notes    []string
-	unknown  int      // line of the first call before any declaration
-	untyped  []int    // lines of records that do not say what they are, the first ones
-	sequence []uint32 // version 1: entries by their place among the records, the header's included
+	tangled bool  // an entry hangs elsewhere than on the one before it
+	read    int64 // bytes of the file so far
+	damaged error
+	notes   notes
+	unknown int   // line of the first call before any declaration
+	untyped []int // lines of records that do not say what they are, the first ones
 }
+
+// notes say what cannot be known. Those of paths are found anew if the tree is
+// walked.
+type notes struct{ file, paths []string }
 
 // hooks are the rules that have each function.
 type hooks struct {
 	line, entry, end, step, message, call, answer, unanswered, leaf []int
 }
 
-func newEngine(src Source, format foreign.Format, head []byte, rules []Rule, o Options) (*engine, error) {
+func newEngine(src Source, file *foreign.File, rules []Rule, o Options) (*engine, error) {
 	if err := o.CheckOptions(rules); err != nil {
 		return nil, err
 	}
-	rules = slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool {
-		return r.Formats != nil && !slices.Contains(r.Formats, format.Name)
-	})
-	e := &engine{src: src, format: format, options: o, rules: rules, chains: make(map[string]*Path)}
-	e.table = newTable(maphash.MakeSeed())
-	e.uses = newOccurrences(e.table)
-	e.branch = newBranches()
-	e.found = newFindings(src.Name)
-	e.seal = newSealer(format, head, o)
-	e.base = newBase(o.Base, o)
-	e.file = File{Format: format.Name, Slice: o.Slice, Finished: o.Finished}
+	rules = slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !file.Format.Has(r.Needs) })
+	e := &engine{
+		src: src, options: o, rules: rules, links: tree.New(), uses: newUses(), again: reread{src: src},
+		found: newFindings(src.Name), base: newBase(o.Base, o), paths: make(map[string]*Path),
+	}
+	e.file = File{Format: file.Format.Name, Slice: o.Slice, Finished: o.Finished, source: file}
+	e.seal = newSealer(src, file.Format, o)
 	e.pass = Pass{File: &e.file, e: e}
 	memories := 0
 	for i, r := range rules {
@@ -83,7 +83,6 @@ func newEngine(src Source, format foreign.Format, head []byte, rules []Rule, o O
 		e.checks = append(e.checks, c)
 		e.hooks.add(i, &c)
 	}
-	e.path = e.newPath(false)
 	return e, nil
 }
 
@@ -116,19 +115,6 @@ func (e *engine) each(rules []int, call func(*Checker)) {
 	}
 }
 
-func (e *engine) newPath(severed bool) *Path {
-	p := newPath(severed)
-	if e.seal.records {
-		p.fold = replay.NewLean()
-	}
-	for i := range e.checks {
-		if e.checks[i].Memory != nil {
-			p.memory = append(p.memory, e.checks[i].Memory())
-		}
-	}
-	return p
-}
-
 // run reads the file. A rule that panics ends the run with an error: a clean
 // result must mean that every rule has seen everything.
 func (e *engine) run(ctx context.Context) (result Result, err error) {
@@ -145,15 +131,14 @@ func (e *engine) run(ctx context.Context) (result Result, err error) {
 			result.Findings = e.found.sorted(&e.file, e.snippet)
 		}
 	}()
-	lines := transcript.Lines(e.src.Reader, transcript.Options{MaxLine: e.options.MaxLine, Workers: e.options.Workers, Lend: e.options.memory != ownLines, Scribble: e.options.memory == scribbleLines})
-	for l, err := range lines {
+	for p, err := range e.file.source.Parts() {
 		if err != nil {
 			return result, fmt.Errorf("read %s: %w", e.src.Name, err)
 		}
-		if l.No%1024 == 0 && ctx.Err() != nil {
+		if p.Line.No%1024 == 0 && ctx.Err() != nil {
 			return result, fmt.Errorf("check %s: %w", e.src.Name, context.Cause(ctx))
 		}
-		if err := e.line(&l); err != nil {
+		if err := e.part(&p); err != nil {
 			return result, err
 		}
 	}
@@ -171,7 +156,9 @@ func (e *engine) ruleName() string {
 	return "(none)"
 }
 
-func (e *engine) line(l *transcript.Line) error {
+// part takes in a line and its records.
+func (e *engine) part(p *tree.Part) error {
+	l := p.Line
 	e.file.Lines = l.No
 	e.pass.line, e.pass.entry, e.pass.Path = l, nil, nil
 	e.pass.Differs = e.base.line(l)
@@ -184,31 +171,30 @@ func (e *engine) line(l *transcript.Line) error {
 		e.damaged = errors.Join(e.damaged, fmt.Errorf("check %s: line %d is longer than the limit and was not checked: %w", e.src.Name, l.No, l.Err))
 	}
 	e.each(e.hooks.line, func(c *Checker) { c.Line(&e.pass, l) })
-	e.records = 0
-	var err error
-	e.format.Records(l, func(chain string, en *transcript.Entry) {
-		if err == nil {
-			err = e.record(chain, en)
-			e.records++
+	for i := range p.Records {
+		if err := e.record(&p.Records[i]); err != nil {
+			return err
 		}
-	})
+	}
 	e.seal.line(l)
 	e.read = l.Offset + int64(len(l.Raw))
-	return err
+	return nil
 }
 
 // sever makes what follows independent of what a damaged line has lost, where
 // entries follow each other without links.
 func (e *engine) sever() {
-	if p := e.path; p.tip != none && e.table.row(p.tip).id == 0 {
-		p.severed, p.partial = true, true
-		p.drop(func(*Turn) bool { return true })
-		p.before = Before{}
+	for _, p := range e.paths {
+		if tip := p.tip(); tip != none && e.links.Follows(tip) {
+			p.severed, p.partial, p.cut = true, true, e.file.Lines
+			p.calls = calls{exchange: p.exchange + 1, made: p.made}
+		}
 	}
 }
 
 // record takes in one entry.
-func (e *engine) record(chain string, en *transcript.Entry) error {
+func (e *engine) record(r *tree.Record) error {
+	en := r.Entry
 	e.pass.entry, e.pass.index, e.pass.Path = en, none, nil
 	if en.Type == transcript.TypeSession {
 		return e.header(en)
@@ -216,21 +202,25 @@ func (e *engine) record(chain string, en *transcript.Entry) error {
 	if en.Type == "" && len(e.untyped) < maxUntyped {
 		e.untyped = append(e.untyped, en.Line)
 	}
-	link := e.link(chain, en)
-	i := e.table.add(row{
-		id: link.id, parent: link.parent, line: uint32(en.Line),
-		offset: uint32(e.pass.line.Offset), high: uint8(e.pass.line.Offset >> 32), record: e.records,
-	})
-	if link.parent == none && link.named {
-		e.table.row(i).flags |= severed
+	e.file.Declares = e.file.Declares || replay.Declares(en)
+	link := e.links.Add(r)
+	e.pass.index = link.Index
+	if link.Lost {
+		e.dangling(link, en.ParentID)
 	}
-	e.pass.index = i
-	e.sequence = e.placeInSequence(i, link)
-	e.pass.Links = e.links(link)
-	e.pass.Sealed = e.seal.entry(en, e.file.Header)
+	e.pass.Links = e.linked(link)
+	if e.file.source.Format.Has(foreign.Links) {
+		e.leaves(link)
+	}
+	sealed, err := e.seal.entry(en, e.pass.line.Offset, e.file.Header)
+	if err != nil {
+		return err
+	}
+	e.pass.Sealed = sealed
 	e.each(e.hooks.entry, func(c *Checker) { c.Entry(&e.pass, en) })
-	e.follow(chain, link)
-	e.apply(en)
+	if e.tangled = e.tangled || !e.follow(r.Chain, link); !e.tangled {
+		e.apply(en)
+	}
 	return nil
 }
 
@@ -238,11 +228,12 @@ func (e *engine) header(en *transcript.Entry) error {
 	e.pass.Links, e.pass.Sealed = Links{}, nil
 	if e.file.Header == nil && en.Header != nil {
 		e.file.Header, e.file.HeaderLine = en.Header, en.Line
-		if g := en.Header.Generator; g != nil && g.Format > transcript.FormatVersion {
-			return fmt.Errorf("check %s: %w", e.src.Name, &replay.NewerFormatError{Format: g.Format})
+		e.links.Session(en.Header.ID)
+		if err := replay.CheckFormat(en); err != nil {
+			return fmt.Errorf("check %s: %w", e.src.Name, err)
 		}
-		if en.Header.Version < 2 {
-			e.sequence = []uint32{none}
+		if err := e.seal.header(en.Header, e.pass.line.Offset); err != nil {
+			return err
 		}
 	}
 	e.each(e.hooks.entry, func(c *Checker) { c.Entry(&e.pass, en) })
@@ -253,11 +244,8 @@ func (e *engine) header(en *transcript.Entry) error {
 func (e *engine) apply(en *transcript.Entry) {
 	p, i := e.path, e.pass.index
 	e.pass.entry, e.pass.Path = en, p
-	if p.root == none {
-		p.root = i
-	}
-	if len(p.late) > 0 || p.Owes() {
-		e.table.row(i).flags |= owed
+	if p.order.Len() > 0 {
+		e.links.SetMark(i, owed, true)
 	}
 	e.each(e.hooks.step, func(c *Checker) { c.Step(&e.pass, en) })
 	switch {
@@ -265,26 +253,19 @@ func (e *engine) apply(en *transcript.Entry) {
 		e.applyMessage(en.Message)
 	case en.Custom != nil && en.Custom.Message != nil:
 		e.message(en.Custom.Message)
-		p.before, p.began = e.asUser(en), true
-	case en.Branch != nil && en.Branch.Summary != "":
-		p.before, p.began = e.asUser(en), true
-	case en.Compaction != nil:
-		e.compaction(en.Compaction)
-	case en.Edit != nil && en.Edit.Replacement == nil:
-		e.omit(en.Edit.TargetID)
+		p.began = true
+	case en.Branch != nil && en.Branch.Summary != "", en.Compaction != nil:
+		p.began = true
 	}
-	if p.fold != nil {
-		p.fold.Apply(en)
+	if c := en.Compaction; c != nil && c.SystemMessage != nil {
+		p.partial, e.file.Checkpoints = false, true
 	}
-	p.tip = i
-	p.depth++
-	if p.depth%snapshotEvery == 0 {
-		e.branch.snapshot(i, p)
+	p.facts.Apply(en)
+	if p.asked {
+		p.sent.Apply(&p.facts, en)
 	}
-}
-
-func (e *engine) asUser(en *transcript.Entry) Before {
-	return Before{Line: en.Line, Role: string(transcript.User)}
+	e.links.Enter(i, len(p.entries))
+	p.entries = append(p.entries, i)
 }
 
 func (e *engine) message(m *transcript.Message) {
@@ -292,58 +273,22 @@ func (e *engine) message(m *transcript.Message) {
 }
 
 func (e *engine) applyMessage(m *transcript.Message) {
-	p := e.path
 	switch m.Role {
 	case transcript.System:
 		e.message(m)
-		p.tools = p.tools.Apply(m, e.pass.entry.Line, e.pass.entry.ID)
-		p.states = true
-		e.file.Declares = e.file.Declares || len(m.ToolsAdded)+len(m.ToolsRemoved) > 0
+		return
 	case transcript.Assistant:
 		e.assistant(m)
-		p.began = true
 	case transcript.ToolResult:
 		e.message(m)
 		e.answer(m)
-		p.began = true
 	case transcript.User:
 		e.message(m)
-		p.began = true
-		e.closeExchange()
-		p.before = e.asUser(e.pass.entry)
+		e.path.close()
 	default:
 		e.message(m)
-		p.began = true
-		if m.Bash == nil || !m.Bash.ExcludeFromContext {
-			p.before = e.asUser(e.pass.entry)
-		}
 	}
-}
-
-// compaction makes the tools those of its checkpoint.
-func (e *engine) compaction(c *transcript.Compaction) {
-	p, line := e.path, e.pass.entry.Line
-	p.tools = p.tools.Replace(c.SystemMessage, line, e.pass.entry.ID)
-	if m := c.SystemMessage; m != nil {
-		p.states, p.partial, e.file.Checkpoints = true, false, true
-		e.file.Declares = e.file.Declares || len(m.ToolsAdded) > 0
-	} else {
-		p.bare = line
-	}
-	p.before, p.began = e.asUser(e.pass.entry), true
-}
-
-// omit applies an edit that takes an entry out of later requests: nothing is
-// owed for its calls.
-func (e *engine) omit(id string) {
-	i := e.table.find(e.table.fingerprint(id))
-	if i == none {
-		return
-	}
-	e.path.drop(func(t *Turn) bool { return t.index == i })
-	if e.path.before.Line == int(e.table.row(i).line) {
-		e.path.before = Before{}
-	}
+	e.path.began = true
 }
 
 // maxUntyped is how many lines a note names.
@@ -357,25 +302,11 @@ func (e *engine) notKnown(line int) {
 }
 
 func (e *engine) note(text string) {
-	if !slices.Contains(e.notes, text) {
-		e.notes = append(e.notes, text)
+	list := &e.notes.file
+	if e.pass.Path != nil {
+		list = &e.notes.paths
 	}
-}
-
-// peek reads the head of a source and puts it back. A source that cannot be
-// read again is held in memory.
-func peek(src Source) ([]byte, Source, error) {
-	if src.At == nil {
-		b, err := io.ReadAll(src.Reader)
-		if err != nil {
-			return nil, src, fmt.Errorf("read %s: %w", src.Name, err)
-		}
-		src = memorySource(src.Name, b)
+	if !slices.Contains(*list, text) {
+		*list = append(*list, text)
 	}
-	head, err := io.ReadAll(io.LimitReader(src.Reader, foreign.HeadSize))
-	if err != nil {
-		return nil, src, fmt.Errorf("read %s: %w", src.Name, err)
-	}
-	src.Reader = &rewound{head: head, rest: src.Reader}
-	return head, src, nil
 }

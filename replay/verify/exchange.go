@@ -18,7 +18,7 @@ type Answer struct {
 	Call *Call
 
 	First  int // Again: line of the first result, 0 if it is not known
-	CallAt int // line of the call; for an orphan that of a call with the id on another branch, 0 if there is none
+	CallAt int // line of the call, 0 for an orphan
 }
 
 // AnswerKind says how a result meets its call.
@@ -43,10 +43,15 @@ const (
 	useRule // first of the kinds that rules use, one each
 )
 
-func useKey(kind, id uint64) uint64 {
-	// A multiplication by an odd number keeps keys of one kind apart and
-	// scatters the kinds.
-	return max(1, (id^kind)*0x9E3779B97F4A7C15+kind)
+// useKey makes a key of a kind, for the sequence that is being followed. A
+// multiplication by an odd number keeps keys of one kind apart and scatters the
+// kinds.
+func (e *engine) useKey(kind, id uint64) uint64 {
+	return max(1, (id^kind^e.path.chain)*0x9E3779B97F4A7C15+kind)
+}
+
+func (e *engine) callKey(kind uint64, id string) uint64 {
+	return e.useKey(kind, e.links.Fingerprint(id))
 }
 
 // assistant folds an assistant message.
@@ -54,13 +59,13 @@ func (e *engine) assistant(m *transcript.Message) {
 	p := e.path
 	t := &Turn{
 		Place: e.pass.place(), StopReason: m.StopReason, Provider: m.Provider, Model: m.Model,
-		Failed: m.Failed(), content: hashContent(e.table.seed, m), time: m.Timestamp,
+		Failed: m.Failed(), content: hashContent(e.links.Seed(), m), time: m.Timestamp,
 	}
 	if m.ResponseID != "" {
-		t.response = e.table.fingerprint(m.ResponseID)
+		t.response = e.links.Fingerprint(m.ResponseID)
 	}
 	if len(m.Calls()) == 0 && (t.response != 0 || !t.Failed) {
-		t.copyKey = useKey(useCopy, mix(mix(t.content, t.response), uint64(t.time)))
+		t.copyKey = e.useKey(useCopy, mix(mix(t.content, t.response), uint64(t.time)))
 	}
 	e.compareTurn(t, m)
 	t.own()
@@ -68,10 +73,10 @@ func (e *engine) assistant(m *transcript.Message) {
 	e.message(m)
 	e.pass.turn = nil
 	if !t.Continues {
-		e.closeExchange()
+		p.close()
 	}
 	if t.RepeatOf != 0 {
-		p.drop(func(o *Turn) bool { return o.content == t.content })
+		p.drop(t.content)
 	}
 	if t.copyKey != 0 {
 		e.uses.add(t.copyKey, t.index)
@@ -82,9 +87,6 @@ func (e *engine) assistant(m *transcript.Message) {
 			e.call(t, c)
 		}
 	}
-	if !t.Failed {
-		p.before = Before{Line: t.Line, Role: string(transcript.Assistant)}
-	}
 }
 
 // compareTurn finds out whether t is a part or a copy of an earlier message. A
@@ -93,7 +95,7 @@ func (e *engine) assistant(m *transcript.Message) {
 // the same time if times are recorded.
 func (e *engine) compareTurn(t *Turn, m *transcript.Message) {
 	p := e.path
-	adjacent := p.open && p.before.Line == p.turn.Line && !e.answeredSomething()
+	adjacent := p.open && p.Before().Line == p.turn.Line && p.done.Len() == 0
 	if adjacent && t.response != 0 && p.turn.response == t.response && p.turn.content != t.content &&
 		(p.turn.time == t.time || p.turn.time == 0 || t.time == 0) {
 		t.Continues = true
@@ -101,13 +103,13 @@ func (e *engine) compareTurn(t *Turn, m *transcript.Message) {
 	}
 	switch calls := m.Calls(); {
 	case t.copyKey != 0:
-		i := e.uses.onPath(t.copyKey, p.tip)
+		i := e.uses.onPath(t.copyKey)
 		switch {
 		case i == none:
 		case t.response != 0:
-			t.RepeatOf = int(e.table.row(i).line)
+			t.RepeatOf = e.links.Line(i)
 		default:
-			t.Like = Place{Line: int(e.table.row(i).line), index: i}
+			t.Like = Place{Line: e.links.Line(i), index: i}
 		}
 	case len(calls) > 0 && !t.Failed:
 		if t.RepeatOf = p.unansweredCopy(t); t.RepeatOf == 0 {
@@ -119,12 +121,8 @@ func (e *engine) compareTurn(t *Turn, m *transcript.Message) {
 // unansweredCopy is the line of a message with the same content whose calls
 // are not answered, 0 if there is none.
 func (p *Path) unansweredCopy(t *Turn) int {
-	for _, calls := range [][]Call{p.calls, p.late} {
-		for i := range calls {
-			if c := &calls[i]; c.Answered == 0 && !c.Turn.Failed && c.Turn.content == t.content {
-				return c.Turn.Line
-			}
-		}
+	if of, ok := p.turns.Get(t.content); ok && !p.facts.Omits(of.turn.Entry) {
+		return of.turn.Line
 	}
 	return 0
 }
@@ -134,19 +132,19 @@ func (p *Path) unansweredCopy(t *Turn) int {
 // time or the response id tells a copy from a new call. Without both, only the
 // messages around can.
 func (e *engine) compareAnswered(t *Turn, call string) {
-	i := e.uses.onPath(useKey(useCall, e.table.fingerprint(call)), e.path.tip)
+	i := e.uses.onPath(e.callKey(useCall, call))
 	if i == none {
 		return
 	}
 	m := e.messageAt(i)
-	if m == nil || hashContent(e.table.seed, m) != t.content {
+	if m == nil || hashContent(e.links.Seed(), m) != t.content {
 		return
 	}
 	var response uint64
 	if m.ResponseID != "" {
-		response = e.table.fingerprint(m.ResponseID)
+		response = e.links.Fingerprint(m.ResponseID)
 	}
-	line := int(e.table.row(i).line)
+	line := e.links.Line(i)
 	switch {
 	case m.Timestamp != 0 && t.time != 0:
 		if m.Timestamp == t.time {
@@ -161,15 +159,11 @@ func (e *engine) compareAnswered(t *Turn, call string) {
 	}
 }
 
-func (e *engine) answeredSomething() bool {
-	return slices.ContainsFunc(e.path.calls, func(c Call) bool { return c.Answered != 0 })
-}
-
 // call folds one tool call of turn t.
 func (e *engine) call(t *Turn, block *transcript.Call) {
 	p := e.path
 	c := Call{
-		Place: t.Place, Turn: t, ID: strings.Clone(block.ID), Name: strings.Clone(block.Name), Key: hashCall(e.table.seed, block),
+		Place: t.Place, Turn: t, ID: strings.Clone(block.ID), Name: strings.Clone(block.Name), Key: hashCall(e.links.Seed(), block),
 		Arguments: block.Arguments, ArgumentsError: block.ArgumentsError, Open: true,
 	}
 	if block.Column > 0 {
@@ -179,119 +173,91 @@ func (e *engine) call(t *Turn, block *transcript.Call) {
 	if c.Standing == Unknowable {
 		e.notKnown(c.Line)
 	}
-	id := e.table.fingerprint(c.ID)
 	if t.Failed {
-		e.uses.add(useKey(useFailedCall, id), c.index)
+		e.uses.add(e.callKey(useFailedCall, c.ID), c.index)
 	} else {
-		e.compareCall(&c, useKey(useCall, id))
+		e.compareCall(&c, e.callKey(useCall, c.ID))
 	}
 	e.each(e.hooks.call, func(ch *Checker) { ch.Call(&e.pass, &c) })
 	c.forget()
-	p.calls = append(p.calls, c)
+	p.add(&c)
 }
 
 // compareCall looks for earlier calls with the same id.
 func (e *engine) compareCall(c *Call, key uint64) {
 	p := e.path
-	for i := range p.calls {
-		if p.calls[i].ID == c.ID {
-			c.Duplicates = p.calls[i].Line
-			break
-		}
-	}
-	if before := e.uses.onPath(key, p.tip); before != none && c.Duplicates == 0 {
-		c.Reuses = int(e.table.row(before).line)
-		for i := range p.late {
-			if old := p.late[i]; old.ID == c.ID {
-				c.Reuses, c.Reopens = 0, old.Line
-				e.each(e.hooks.unanswered, func(ch *Checker) { ch.Unanswered(&e.pass, &old) })
-				p.late = slices.Delete(p.late, i, i+1)
-				break
-			}
+	c.Duplicates = p.line(c.ID)
+	if before := e.uses.onPath(key); before != none && c.Duplicates == 0 {
+		c.Reuses = e.links.Line(before)
+		if old, ok := p.owed.Get(c.ID); ok {
+			c.Reuses, c.Reopens = 0, old.Line
+			e.unanswered(old)
+			p.settle(old)
 		}
 	}
 	e.uses.add(key, c.index)
+}
+
+// unanswered shows rules a call that never got its result.
+func (e *engine) unanswered(c *Call) {
+	if e.path.facts.Omits(c.Turn.Entry) {
+		return // nothing is owed for what is out of later requests
+	}
+	now := *c
+	now.Open = e.path.open && c.exchange == e.path.exchange
+	e.each(e.hooks.unanswered, func(ch *Checker) { ch.Unanswered(&e.pass, &now) })
+	c.suspicions = now.suspicions
 }
 
 // answer folds a tool result.
 func (e *engine) answer(m *transcript.Message) {
 	p := e.path
 	a := Answer{Place: e.pass.place(), Message: m}
-	late := -1
-	if i := p.callFor(m); i >= 0 {
-		a.Call, a.Kind = &p.calls[i], InTime
-	}
+	call, answered := p.find(m)
 	switch {
-	case a.Call != nil && a.Call.Answered != 0:
-		a.Kind, a.First = Again, a.Call.Answered
-	case a.Call == nil:
-		late = e.lateAnswer(&a)
+	case call == nil:
+		call = e.lateAnswer(&a)
+	case answered:
+		a.Kind, a.First = Again, call.Answered
+	default:
+		a.Kind = InTime
 	}
-	if a.Call != nil {
-		a.CallAt = a.Call.Line
+	if a.Call = call; call != nil {
+		a.CallAt = call.Line
 	}
 	e.file.Durations = e.file.Durations || a.Message.HasDuration
 	e.each(e.hooks.answer, func(ch *Checker) { ch.Answer(&e.pass, &a) })
-	if a.Call != nil && a.Kind != Again {
-		if a.Ran() {
-			e.confirm(a.Call, a.Line)
-		}
-		a.Call.Answered = a.Line
+	if call == nil || a.Kind == Again {
+		return
 	}
-	if late >= 0 {
-		p.late = slices.Delete(p.late, late, late+1)
+	if a.Ran() {
+		e.confirm(call, a.Line)
 	}
-	p.before = Before{Line: a.Line, Role: string(transcript.ToolResult)}
+	if a.Kind == Late {
+		p.settle(call)
+	} else {
+		p.answer(call, a.Line)
+	}
 }
 
-// callFor finds the call of the open exchange that a result answers, -1 if
-// there is none: an unanswered one before an answered one, and of those with
-// one id the one with the right name.
-func (p *Path) callFor(m *transcript.Message) int {
-	best, score := -1, 0
-	for i := range p.calls {
-		c := &p.calls[i]
-		if c.ID != m.ToolCallID {
-			continue
-		}
-		s := 1
-		if c.Answered == 0 {
-			s += 2
-		}
-		if c.Name == m.ToolName {
-			s++
-		}
-		if s > score {
-			best, score = i, s
-		}
+// lateAnswer finds the call of a result outside the open exchange, if it is
+// still without one.
+func (e *engine) lateAnswer(a *Answer) *Call {
+	id := a.Message.ToolCallID
+	if c, ok := e.path.owed.Get(id); ok && !e.path.facts.Omits(c.Turn.Entry) {
+		a.Kind = Late
+		return c
 	}
-	return best
-}
-
-// lateAnswer finds the call of a result outside the open exchange. It returns
-// the place in Path.late of an unanswered one, else -1.
-func (e *engine) lateAnswer(a *Answer) int {
-	p := e.path
-	for i := range p.late {
-		if p.late[i].ID == a.Message.ToolCallID {
-			a.Call, a.Kind = &p.late[i], Late
-			return i
-		}
+	if i := e.uses.onPath(e.callKey(useCall, id)); i != none {
+		a.Kind, a.CallAt = Again, e.links.Line(i)
+		return nil
 	}
-	id := e.table.fingerprint(a.Message.ToolCallID)
-	if i := e.uses.onPath(useKey(useCall, id), p.tip); i != none {
-		a.Kind, a.CallAt = Again, int(e.table.row(i).line)
-		return -1
-	}
-	if i := e.uses.onPath(useKey(useFailedCall, id), p.tip); i != none {
-		a.Kind, a.CallAt = Late, int(e.table.row(i).line)
-		return -1
+	if i := e.uses.onPath(e.callKey(useFailedCall, id)); i != none {
+		a.Kind, a.CallAt = Late, e.links.Line(i)
+		return nil
 	}
 	a.Kind = Orphan
-	if i := e.uses.latest(useKey(useCall, id)); i != none {
-		a.CallAt = int(e.table.row(i).line)
-	}
-	return -1
+	return nil
 }
 
 // confirm reports what was only suspected of a call until it ran.
@@ -301,19 +267,4 @@ func (e *engine) confirm(c *Call, line int) {
 		f.Related = append(slices.Clip(f.Related), Related{Line: line, Message: "it ran"})
 		e.report(s.rule, f, s.keep)
 	}
-}
-
-// closeExchange ends the open exchange: what it left unanswered is owed from
-// now on.
-func (e *engine) closeExchange() {
-	p := e.path
-	for i := range p.calls {
-		c := &p.calls[i]
-		if c.Answered != 0 || c.Duplicates != 0 || c.Turn.Failed {
-			continue
-		}
-		c.Open = false
-		p.late = append(p.late, *c)
-	}
-	p.calls, p.open = p.calls[:0], false
 }

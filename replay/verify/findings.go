@@ -12,16 +12,22 @@ import (
 type conditional struct {
 	finding Finding
 	keep    func(*File, *Finding) bool // nil: it stands
-	root    uint32                     // of the path it was found on; none for findings about lines
 }
 
-// findings merges what the rules report: the same rule, line and subject is
-// one finding, with the worst severity.
+// findings are what the rules report: of lines and entries while the file is
+// read, and of paths, which are found anew if the tree is walked.
 type findings struct {
-	file string
+	name  string
+	file  *found
+	paths *found
+}
+
+// found merges findings: the same rule, line and subject is one finding, with
+// the worst severity.
+type found struct {
 	list []conditional
 	at   map[findingKey]int
-	leaf *[]conditional // takes the findings of a leaf; nil otherwise
+	of   map[string]int // by rule
 }
 
 type findingKey struct {
@@ -29,16 +35,27 @@ type findingKey struct {
 	line          int
 }
 
-func newFindings(file string) *findings {
-	return &findings{file: file, at: make(map[findingKey]int)}
+// maxFindings is how many findings of a rule are kept of one file. A file that
+// is wrong on every line would need more memory for what is said about it than
+// for itself; how many more there are is said.
+const maxFindings = 20_000
+
+func newFindings(file string) findings {
+	return findings{name: file, file: newFound(), paths: newFound()}
 }
 
-func (f *findings) add(c conditional) {
+func newFound() *found { return &found{at: make(map[findingKey]int), of: make(map[string]int)} }
+
+func (f *findings) none() bool { return len(f.file.list)+len(f.paths.list) == 0 }
+
+func (f *found) add(c conditional) {
 	key := findingKey{c.finding.Rule, c.finding.Subject, c.finding.Line}
 	i, ok := f.at[key]
 	if !ok {
-		f.at[key] = len(f.list)
-		f.list = append(f.list, c)
+		if f.of[key.rule]++; f.of[key.rule] <= maxFindings {
+			f.at[key] = len(f.list)
+			f.list = append(f.list, c)
+		}
 		return
 	}
 	old := &f.list[i]
@@ -53,6 +70,19 @@ func (f *findings) add(c conditional) {
 	old.keep = func(file *File, f *Finding) bool { return first(file, f) || second(file, f) }
 }
 
+// capped says how many findings are not listed.
+func (f *findings) capped() []string {
+	var notes []string
+	for _, found := range []*found{f.file, f.paths} {
+		for _, rule := range sortedKeys(found.of) {
+			if n := found.of[rule] - maxFindings; n > 0 {
+				notes = append(notes, rule+": up to "+itoa(n)+" more findings are not listed")
+			}
+		}
+	}
+	return notes
+}
+
 // owned makes a finding independent of the line it was made from.
 func (f Finding) owned() Finding {
 	f.Entry, f.Subject, f.Snippet = strings.Clone(f.Entry), strings.Clone(f.Subject), strings.Clone(f.Snippet)
@@ -61,13 +91,16 @@ func (f Finding) owned() Finding {
 
 // sorted decides what stands at the end of the file.
 func (f *findings) sorted(file *File, snippet func(*Finding)) []Finding {
-	out := make([]Finding, 0, len(f.list))
-	for i := range f.list {
-		c := &f.list[i]
+	for _, c := range f.paths.list {
+		f.file.add(c)
+	}
+	out := make([]Finding, 0, len(f.file.list))
+	for i := range f.file.list {
+		c := &f.file.list[i]
 		if c.keep != nil && !c.keep(file, &c.finding) {
 			continue
 		}
-		c.finding.File = f.file
+		c.finding.File = f.name
 		out = append(out, c.finding)
 	}
 	slices.SortFunc(out, Compare)
@@ -96,20 +129,8 @@ func (f *Finding) fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// drop takes out the findings of paths that start at a root.
-func (f *findings) drop(root uint32) {
-	for i := range f.list {
-		if c := &f.list[i]; c.root == root {
-			c.keep = func(*File, *Finding) bool { return false }
-		}
-	}
-}
-
 // report takes a finding of a rule.
 func (e *engine) report(rule int, f Finding, keep func(*File, *Finding) bool) {
-	if e.pass.muted {
-		return
-	}
 	r := &e.rules[rule]
 	f.Rule = r.ID
 	if f.Severity == "" {
@@ -119,15 +140,12 @@ func (e *engine) report(rule int, f Finding, keep func(*File, *Finding) bool) {
 		f.Severity = s
 		keep = pinned(keep, s)
 	}
-	c := conditional{finding: f.owned(), keep: keep, root: none}
+	c := conditional{finding: f.owned(), keep: keep}
 	if e.pass.Path != nil {
-		c.root = e.pass.Path.root
+		e.found.paths.add(c)
+	} else {
+		e.found.file.add(c)
 	}
-	if e.found.leaf != nil {
-		*e.found.leaf = append(*e.found.leaf, c)
-		return
-	}
-	e.found.add(c)
 }
 
 // pinned keeps a condition from changing a severity that the user has set.

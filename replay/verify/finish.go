@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify/secret"
 )
@@ -16,17 +17,8 @@ func (e *engine) end() error {
 		e.file.Growing = true
 		e.note("the file became longer while it was read: its last lines may be half a turn")
 	}
-	e.chains[e.chain] = e.path
-	for _, chain := range sortedKeys(e.chains) {
-		e.path = e.chains[chain]
-		for _, c := range e.leafFindings(true) {
-			e.found.add(c)
-		}
-	}
-	for _, tip := range sortedIndexes(e.branch.leaves) {
-		for _, c := range e.branch.leaves[tip] {
-			e.found.add(c)
-		}
+	if err := e.leafs(); err != nil {
+		return err
 	}
 	e.resolveLinks()
 	e.file.Altered = e.seal.altered(e.file.Header, e.options.Anchor)
@@ -38,99 +30,62 @@ func (e *engine) end() error {
 	return e.base.close()
 }
 
-func sortedIndexes[V any](m map[uint32]V) []uint32 {
-	var keys []uint32
-	for k := range m {
-		keys = append(keys, k)
+// leafs ends the paths: those that were followed while the file was read, or
+// all paths of its tree if it is more than that.
+func (e *engine) leafs() error {
+	if moved := e.links.Settle(); moved || e.tangled {
+		return e.walk()
 	}
-	slices.Sort(keys)
-	return keys
+	for _, chain := range sortedKeys(e.paths) {
+		e.path = e.paths[chain]
+		e.leaf(e.path.tip(), true)
+	}
+	return nil
 }
 
-// leafFindings ends the current path.
-func (e *engine) leafFindings(active bool) []conditional {
+// leaf ends the path at its tip. What it has in common with paths that end
+// later is judged there.
+func (e *engine) leaf(tip uint32, active bool) {
 	p := e.path
-	if p.tip == none || e.pass.muted {
-		return nil
+	if tip == none {
+		return
 	}
-	var out []conditional
-	e.found.leaf = &out
-	e.pass.entry, e.pass.index, e.pass.Path, e.pass.Active = nil, p.tip, p, active
-	for i := range p.late {
-		e.each(e.hooks.unanswered, func(ch *Checker) { ch.Unanswered(&e.pass, &p.late[i]) })
-	}
-	for i := range p.calls {
-		if c := &p.calls[i]; c.Answered == 0 && c.Duplicates == 0 && !c.Turn.Failed {
-			e.each(e.hooks.unanswered, func(ch *Checker) { ch.Unanswered(&e.pass, c) })
-		}
+	e.pass.entry, e.pass.index, e.pass.Path, e.pass.Active = nil, tip, p, active
+	for _, c := range p.order.From(p.judged) {
+		e.unanswered(c)
 	}
 	e.each(e.hooks.leaf, func(c *Checker) { c.Leaf(&e.pass) })
-	e.found.leaf = nil
 	e.pass.Active = false
-	return out
 }
 
 // resolveLinks decides about the entries whose parent was not there: it may
 // have come later, and then the links may form a ring.
 func (e *engine) resolveLinks() {
-	forward := make(map[uint32]uint32, len(e.file.Dangling)) // root to the root of its parent's path
-	for i := range e.file.Dangling {
-		d := &e.file.Dangling[i]
-		if at := e.table.find(d.id); at != none {
-			d.Later = int(e.table.row(at).line)
-			forward[d.index] = e.rootOf(at)
+	missing := e.links.Missing()
+	for i := range missing {
+		if at := e.links.Later(&missing[i]); at != none {
+			e.file.Dangling[i].Later = e.links.Line(at)
 		}
 	}
-	inRing := make(map[uint32]bool)
-	for i := range e.file.Dangling {
-		start := e.file.Dangling[i].index
-		ring := ringFrom(forward, start)
-		if ring == nil {
-			continue
+	e.file.Dangling = slices.DeleteFunc(e.file.Dangling, func(d Dangling) bool { return e.links.InRing(d.index) })
+	e.links.Rings(func(ring []uint32) {
+		r := Ring{Place: e.placeAt(ring[0])}
+		for _, i := range ring {
+			if e.links.Parent(i) >= i {
+				r.Lines = append(r.Lines, e.links.Line(i))
+			}
 		}
-		e.found.drop(start)
-		if inRing[ring[0]] || !slices.Contains(ring, start) {
-			continue
-		}
-		r := Ring{Place: e.file.Dangling[i].Place}
-		for _, root := range ring {
-			inRing[root] = true
-			r.Lines = append(r.Lines, int(e.table.row(root).line))
-		}
-		slices.Sort(r.Lines)
 		e.file.Rings = append(e.file.Rings, r)
-	}
-	e.file.Dangling = slices.DeleteFunc(e.file.Dangling, func(d Dangling) bool { return inRing[d.index] })
+	})
 }
 
-// rootOf climbs to the root of an entry.
-func (e *engine) rootOf(i uint32) uint32 {
-	for {
-		r := e.table.row(i)
-		switch {
-		case r.jump != none:
-			i = r.jump
-		case r.parent != none:
-			i = r.parent
-		default:
-			return i
-		}
+// placeAt is the place of an entry that was read before.
+func (e *engine) placeAt(i uint32) Place {
+	at := Place{Line: e.links.Line(i), Column: 1, index: i}
+	if en, err := e.entry(i); err == nil {
+		at.Entry = strings.Clone(en.ID)
 	}
-}
-
-// ringFrom follows forward links and returns the ring that they lead into, nil
-// if they end.
-func ringFrom(forward map[uint32]uint32, start uint32) []uint32 {
-	seen := make(map[uint32]int)
-	var way []uint32
-	for at, ok := start, true; ok; at, ok = forward[at] {
-		if from, again := seen[at]; again {
-			return way[from:]
-		}
-		seen[at] = len(way)
-		way = append(way, at)
-	}
-	return nil
+	return at
 }
 
 // snippetSize is how much of a line a finding shows, in bytes.
@@ -141,13 +96,13 @@ func (e *engine) snippet(f *Finding) {
 	if f.Line <= 0 {
 		return
 	}
-	i, ok := e.lineOffset(f.Line)
+	at, ok := e.links.OffsetOf(f.Line)
 	if !ok {
 		return
 	}
 	start := max(0, f.Column-1)
 	// More than is shown, so that a secret at the end is seen as a whole.
-	line, err := e.src.readLine(i+int64(start), 4*snippetSize)
+	line, err := e.again.line(at+int64(start), 4*snippetSize)
 	if err != nil {
 		return
 	}
@@ -158,27 +113,10 @@ func (e *engine) snippet(f *Finding) {
 	f.Snippet = strings.ToValidUTF8(text[:min(len(text), snippetSize)], "\uFFFD")
 }
 
-// lineOffset finds the offset of a line that holds an entry.
-func (e *engine) lineOffset(line int) (int64, bool) {
-	lo, hi := uint32(0), e.table.n
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		if int(e.table.row(mid).line) < line {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < e.table.n && int(e.table.row(lo).line) == line {
-		return e.table.row(lo).at(), true
-	}
-	return 0, false
-}
-
 // nothing reports whether no entry was recognised behind the first line, and
 // nothing was found.
 func (e *engine) nothing() bool {
-	return e.table.n == 0 && e.file.Lines > 1 && len(e.found.list) == 0
+	return e.links.Len() == 0 && e.file.Lines > 1 && e.found.none()
 }
 
 func unknownSummary(name, seen string) Summary {
@@ -191,18 +129,10 @@ func unknownSummary(name, seen string) Summary {
 
 func (e *engine) summary() Summary {
 	s := Summary{
-		File: e.src.Name, Format: e.format.Name, Knowledge: Unknown,
-		Entries: int(e.table.n), Seal: e.seal.result(), Digest: e.seal.digest(),
+		File: e.src.Name, Format: e.file.Format, Knowledge: e.file.source.Knowledge(e.file.Declares),
+		Entries: e.links.Len(), Branches: e.links.Leaves(), Seal: e.seal.result(), Digest: e.seal.digest(),
 	}
-	for i := range e.table.n {
-		if e.table.row(i).flags&hasChild == 0 {
-			s.Branches++
-		}
-	}
-	if e.file.Declares {
-		s.Knowledge = e.format.Knowledge
-	}
-	s.Notes = append(e.knowledgeNotes(), e.notes...)
+	s.Notes = slices.Concat(e.knowledgeNotes(), e.notes.file, e.notes.paths, e.found.capped())
 	return s
 }
 
@@ -210,7 +140,7 @@ func (e *engine) summary() Summary {
 func (e *engine) knowledgeNotes() []string {
 	var notes []string
 	switch {
-	case e.table.n == 0:
+	case e.links.Len() == 0:
 	case !e.file.Declares:
 		notes = append(notes, "tools: unknown (the file records no declarations)")
 	case e.unknown > 0:
@@ -227,60 +157,53 @@ func (e *engine) knowledgeNotes() []string {
 		if h.Version > 3 {
 			notes = append(notes, "the session has version "+itoa(h.Version)+", this program knows up to 3: what is new in it was not checked")
 		}
-		if e.file.HeaderLine > 1 && e.format.Name != "events" {
+		if e.file.HeaderLine > 1 && e.file.source.Format.Has(foreign.Headers) {
 			notes = append(notes, "the session's header is on line "+itoa(e.file.HeaderLine)+", pi refuses the file: it must be the first record")
 		}
 	}
 	return notes
 }
 
-// placeInSequence keeps the order of records in version 1 files, whose
-// compactions point at records by number.
-func (e *engine) placeInSequence(i uint32, l link) []uint32 {
-	if e.sequence == nil || !l.chained {
-		return e.sequence
-	}
-	return append(e.sequence, i)
-}
-
 // Kept returns the place of the first entry that a compaction keeps, with line
 // 0 if its pointer names nothing on the path, and whether it has a pointer at
 // all.
 func (p *Pass) Kept(c *transcript.Compaction) (first Place, pointed bool) {
-	i := none
-	switch {
-	case c.FirstKeptEntryID != "" && c.FirstKeptEntryID == p.entry.ID:
-		return p.place(), true
-	case c.FirstKeptEntryID != "":
-		i = p.e.table.find(p.e.table.fingerprint(c.FirstKeptEntryID))
-	case c.FirstKeptIndex > 0 && c.FirstKeptIndex < len(p.e.sequence):
-		i = p.e.sequence[c.FirstKeptIndex]
-	default:
+	switch c.FirstKeptEntryID {
+	case "":
 		return Place{}, false
+	case p.entry.ID:
+		return p.place(), true
 	}
-	if i == none || p.Path.tip == none || !p.e.table.isAncestor(i, p.Path.tip) {
+	depth, ok := p.e.links.FirstOnPath(c.FirstKeptEntryID, p.Path.entries)
+	if !ok {
 		return Place{}, true
 	}
-	return Place{Line: int(p.e.table.row(i).line), index: i}, true
+	i := p.Path.entries[depth]
+	return Place{Line: p.e.links.Line(i), index: i}, true
 }
+
+// severed is how many entries behind a place Severs looks at: results follow
+// their calls.
+const severedNearby = 64
 
 // Severs returns the lines of a call and its result between which first, an
 // entry of the path, stands. Calls of failed messages do not count. ok is
-// false if there are none. It reads entries again where calls were open at
-// first, which is rare.
+// false if there are none nearby. It reads entries again where calls were open
+// at first, which is rare.
 func (p *Pass) Severs(first Place) (call, result int, ok bool) {
-	if first.index == none || p.e.table.row(first.index).flags&owed == 0 {
+	depth, on := p.e.links.OnPath(first.index)
+	if !on || !p.e.links.HasMark(first.index, owed) {
 		return 0, 0, false
 	}
-	for i := p.Path.tip; i != none && i >= first.index; i = p.e.table.row(i).parent {
+	after := p.Path.entries[depth:]
+	for _, i := range after[:min(severedNearby, len(after))] {
 		m := p.e.messageAt(i)
 		if m == nil || m.Role != transcript.ToolResult {
 			continue
 		}
-		parent := p.e.table.row(i).parent
-		at := p.e.uses.onPath(useKey(useCall, p.e.table.fingerprint(m.ToolCallID)), parent)
-		if at != none && at < first.index {
-			return int(p.e.table.row(at).line), int(p.e.table.row(i).line), true
+		at := p.e.uses.onPath(p.e.callKey(useCall, m.ToolCallID))
+		if made, on := p.e.links.OnPath(at); on && made < depth {
+			return p.e.links.Line(at), p.e.links.Line(i), true
 		}
 	}
 	return 0, 0, false

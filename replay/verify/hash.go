@@ -44,7 +44,7 @@ func writeField(h *maphash.Hash, s string) {
 
 // HashContent hashes what a message says, like the engine does for its own
 // comparisons.
-func (p *Pass) HashContent(m *transcript.Message) uint64 { return hashContent(p.e.table.seed, m) }
+func (p *Pass) HashContent(m *transcript.Message) uint64 { return hashContent(p.e.links.Seed(), m) }
 
 // hashCall hashes name and arguments of a call; the order of keys does not
 // count.
@@ -176,7 +176,7 @@ func (h *jsonHasher) text() uint64 {
 // HashMessage hashes what makes a message the same message: role, content,
 // what it answers, and its time and response id if it has them.
 func (p *Pass) HashMessage(m *transcript.Message) uint64 {
-	seed := p.e.table.seed
+	seed := p.e.links.Seed()
 	h := mix(maphash.String(seed, string(m.Role)), hashContent(seed, m))
 	h = mix(h, maphash.String(seed, m.ToolCallID))
 	h = mix(h, maphash.String(seed, m.ResponseID))

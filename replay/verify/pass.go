@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -34,7 +37,8 @@ type File struct {
 	// anchor, a base that goes on, a header that is not that of its runs.
 	Altered []string
 
-	explained map[int]bool
+	explained explained
+	source    *foreign.File
 
 	// Dangling are the entries whose parent is not in the file or only later
 	// in it; Rings the rings that parent links form.
@@ -42,17 +46,25 @@ type File struct {
 	Rings    []Ring
 }
 
+// explained are lines of which a rule has said more. Those of paths are found
+// anew if the tree is walked.
+type explained struct{ file, paths map[int]bool }
+
 // Explained reports whether a rule has said that it explains what weaker rules
 // found about a line. It is complete at the end of the file.
-func (f *File) Explained(line int) bool { return f.explained[line] }
+func (f *File) Explained(line int) bool { return f.explained.file[line] || f.explained.paths[line] }
 
 // Explain says that what weaker rules find about a line follows from what this
 // rule has found.
 func (p *Pass) Explain(line int) {
-	if p.File.explained == nil {
-		p.File.explained = make(map[int]bool)
+	lines := &p.File.explained.file
+	if p.Path != nil {
+		lines = &p.File.explained.paths
 	}
-	p.File.explained[line] = true
+	if *lines == nil {
+		*lines = make(map[int]bool)
+	}
+	(*lines)[line] = true
 }
 
 // Dangling is an entry whose parent was not there when it was written.
@@ -61,7 +73,6 @@ type Dangling struct {
 	Parent string
 	Later  int // line of an entry further down that has the id, 0 if there is none
 
-	id    uint64
 	first bool // the first entry of the file
 }
 
@@ -101,7 +112,6 @@ type Pass struct {
 
 	e     *engine
 	rule  int // whose function runs
-	muted bool
 	line  *transcript.Line
 	entry *transcript.Entry
 	index uint32
@@ -113,9 +123,9 @@ type Pass struct {
 func (p *Pass) Turn() *Turn { return p.turn }
 
 // Notes are what the bytes of the line that is being looked at show although
-// it could be read. They are empty while a branch is taken up again.
+// it could be read.
 func (p *Pass) Notes() []transcript.Note {
-	if p.line == nil || p.muted {
+	if p.line == nil {
 		return nil
 	}
 	return p.line.Notes
@@ -187,11 +197,11 @@ func (p *Pass) Memory() Memory { return p.Path.memory[p.e.slots[p.rule]] }
 // between the entry that is looked at and the one that was looked at when
 // [Pass.Position] was taken.
 func (p *Pass) Straight(from Position) bool {
-	return p.index-from.index == uint32(p.Path.depth-from.depth)
+	return p.index-from.index == uint32(len(p.Path.entries)-from.depth)
 }
 
 // Position is a place on a path for Straight.
-func (p *Pass) Position() Position { return Position{p.index, p.Path.depth} }
+func (p *Pass) Position() Position { return Position{p.index, len(p.Path.entries)} }
 
 // Position is a place on a path.
 type Position struct {
@@ -203,7 +213,23 @@ type Position struct {
 func (p *Pass) Note(format string, args ...any) { p.e.note(fmt.Sprintf(format, args...)) }
 
 // Exists reports whether the file has an entry with the id, so far.
-func (p *Pass) Exists(id string) bool { return p.e.table.find(p.e.table.fingerprint(id)) != none }
+func (p *Pass) Exists(id string) bool { return p.e.links.Find(id) != none }
+
+// Request recomputes the digest that a turnlog.request entry that is looked at
+// should state, see [replay.Sent.Digest]. It reads the entries of the path again
+// where no request came before, and where a compaction or an edit chose them
+// anew.
+func (p *Pass) Request(r *transcript.Request) (digest string, messages int, ok bool) {
+	path := p.Path
+	if !path.asked || path.sent.Stale(&path.facts) {
+		path.asked = true
+		err := path.sent.Again(&path.facts, func(at int) (*transcript.Entry, error) { return p.e.entry(path.entries[at]) })
+		if err != nil {
+			panic(rereadError{err})
+		}
+	}
+	return path.sent.Digest(&path.facts, r)
+}
 
 // nearby is how many entries MessageAfter and MessageBefore read at most.
 const nearby = 16
@@ -213,53 +239,64 @@ const nearby = 16
 // the file again. ok is false if there is none before the entry that is looked
 // at, or none nearby.
 func (p *Pass) MessageAfter(at Place) (hash uint64, next Place, ok bool) {
-	i := p.e.table.towards(at.index, p.Path.tip)
-	for n := 0; i != none && n < nearby; n, i = n+1, p.e.table.towards(i, p.Path.tip) {
-		if m := p.e.messageAt(i); m != nil && m.Role != transcript.System {
-			return p.HashMessage(m), Place{Line: int(p.e.table.row(i).line), index: i}, true
-		}
+	depth, ok := p.e.links.OnPath(at.index)
+	if !ok {
+		return 0, Place{}, false
 	}
-	return 0, Place{}, false
+	after := p.Path.entries[depth+1:]
+	return p.firstMessage(slices.Values(after[:min(nearby, len(after))]))
 }
 
 // MessageBefore is MessageAfter in the other direction.
 func (p *Pass) MessageBefore(at Place) (hash uint64, before Place, ok bool) {
-	i := p.e.table.row(at.index).parent
-	for n := 0; i != none && n < nearby; n, i = n+1, p.e.table.row(i).parent {
+	end := len(p.Path.entries)
+	if at.index != p.index {
+		if end, ok = p.e.links.OnPath(at.index); !ok {
+			return 0, Place{}, false
+		}
+	}
+	return p.firstMessage(func(yield func(uint32) bool) {
+		for _, i := range slices.Backward(p.Path.entries[max(0, end-nearby):end]) {
+			if !yield(i) {
+				return
+			}
+		}
+	})
+}
+
+func (p *Pass) firstMessage(entries iter.Seq[uint32]) (hash uint64, at Place, ok bool) {
+	for i := range entries {
 		if m := p.e.messageAt(i); m != nil && m.Role != transcript.System {
-			return p.HashMessage(m), Place{Line: int(p.e.table.row(i).line), index: i}, true
+			return p.HashMessage(m), Place{Line: p.e.links.Line(i), index: i}, true
 		}
 	}
 	return 0, Place{}, false
 }
 
-// Remember notes that this entry uses a key of the rule's own. It costs 16
+// Remember notes that this entry uses a key of the rule's own. It costs 28
 // bytes for as long as the file is checked.
-func (p *Pass) Remember(key uint64) { p.e.uses.add(useKey(useRule+uint64(p.rule), key), p.index) }
+func (p *Pass) Remember(key uint64) { p.e.uses.add(p.e.useKey(useRule+uint64(p.rule), key), p.index) }
 
 // Recall returns the line of the last entry of the path before this one that
 // used a key of the rule's own.
 func (p *Pass) Recall(key uint64) (line int, ok bool) {
-	i := p.e.uses.onPath(useKey(useRule+uint64(p.rule), key), p.Path.tip)
+	return p.lineOf(p.e.uses.onPath(p.e.useKey(useRule+uint64(p.rule), key)))
+}
+
+func (p *Pass) lineOf(i uint32) (line int, ok bool) {
 	if i == none {
 		return 0, false
 	}
-	return int(p.e.table.row(i).line), true
+	return p.e.links.Line(i), true
 }
 
 // Hash hashes a text to a key for Remember and for a rule's own tables. It is
 // another one in every process.
-func (p *Pass) Hash(text string) uint64 { return p.e.table.fingerprint(text) }
+func (p *Pass) Hash(text string) uint64 { return p.e.links.Fingerprint(text) }
 
 // CallKey is the key of a call id for CallLine.
-func (p *Pass) CallKey(id string) uint64 { return useKey(useCall, p.e.table.fingerprint(id)) }
+func (p *Pass) CallKey(id string) uint64 { return p.e.callKey(useCall, id) }
 
-// CallLine returns the line of the last call of the file with a key, on
-// whatever path.
-func (p *Pass) CallLine(key uint64) (line int, ok bool) {
-	i := p.e.uses.latest(key)
-	if i == none {
-		return 0, false
-	}
-	return int(p.e.table.row(i).line), true
-}
+// CallLine returns the line of the first call of the file with a key, on
+// whatever path. It is complete at the end of the file.
+func (p *Pass) CallLine(key uint64) (line int, ok bool) { return p.lineOf(p.e.uses.first(key)) }

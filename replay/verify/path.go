@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/internal/pmap"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -91,6 +92,8 @@ type Call struct {
 	Open     bool // the exchange is still open: no user or assistant message came since
 
 	suspicions []suspicion
+	exchange   int // which exchange of the path it belongs to
+	seq        int // place among the calls that are owed
 }
 
 // suspicion is a finding that becomes worse if the call ran.
@@ -118,55 +121,73 @@ type Before struct {
 }
 
 // Path is what the history from the root to one entry implies, as far as rules
-// need it. It is small, and copied where the history may fork.
+// need it. All that grows in it is persistent, so a copy costs the same however
+// long the history is.
 type Path struct {
-	tip, root uint32
-	depth     int
+	entries []uint32 // root first
+	chain   uint64   // hash of the sequence's name
 
 	began   bool // a message other than a system message has been seen
 	severed bool // what was before the first entry is unknown
 	partial bool // tools may have been declared in the unknown part
-	states  bool // a system message or a checkpoint has been seen, so tools are known from there on
-	bare    int  // line of the last compaction that states no tools, 0 if there is none
+	cut     int  // line of the last damage that severed the path, 0 if there is none
 
-	tools  replay.ToolSet
-	fold   *replay.State // lean; nil if the file records no requests
-	turn   *Turn
-	calls  []Call // of the exchange
-	open   bool   // the exchange is open
-	late   []Call // unanswered calls of earlier exchanges, oldest first
-	before Before
-
+	facts replay.Facts
+	sent  replay.Sent
+	asked bool // sent follows the path
+	turn  *Turn
+	calls
 	memory []Memory // of the rules that have one, in their order
 }
 
-func newPath(severed bool) *Path {
-	return &Path{tip: none, root: none, severed: severed, partial: severed, turn: &Turn{Place: Place{index: none}}}
+// calls are the calls of a path that may still matter.
+type calls struct {
+	exchange int  // number of the exchange that is open, or was last
+	open     bool // an exchange is open
+
+	owed  pmap.Map[string, *Call]   // by id: without a result, of this exchange and of earlier ones
+	order pmap.Map[int, *Call]      // the same, in the order in which they were made
+	made  int                       // calls that were ever owed
+	due   int                       // of owed, those of this exchange
+	turns pmap.Map[uint64, *owing]  // by content: the messages of owed calls
+	loose pmap.Map[string, []*Call] // of this exchange: copies and calls of failed answers, nothing is owed for them
+	done  pmap.Map[string, *Call]   // of this exchange: with their result
+
+	judged int // calls made before this one are judged at the end of another path
 }
 
-// clone returns an independent copy, which holds on to no line but those that
-// declared tools.
-func (p *Path) clone() *Path {
+// owing is a message some of whose calls are owed.
+type owing struct {
+	turn *Turn
+	ids  []string
+	left int
+}
+
+func (p *Path) tip() uint32 {
+	if len(p.entries) == 0 {
+		return none
+	}
+	return p.entries[len(p.entries)-1]
+}
+
+// clone returns an independent copy.
+func (p *Path) clone() Path {
 	c := *p
-	c.calls, c.late = slices.Clone(p.calls), slices.Clone(p.late)
-	for i := range c.calls {
-		c.calls[i].suspicions = slices.Clip(c.calls[i].suspicions)
-	}
-	if p.fold != nil {
-		c.fold = p.fold.Clone()
-	}
-	c.memory = slices.Clone(p.memory)
-	for i, m := range c.memory {
+	c.memory = make([]Memory, len(p.memory))
+	for i, m := range p.memory {
 		c.memory[i] = m.Clone()
 	}
-	return &c
+	return c
 }
 
 // Tools is the declared tools.
-func (p *Path) Tools() replay.ToolSet { return p.tools }
+func (p *Path) Tools() replay.ToolSet { return p.facts.ToolSet() }
+
+// Facts is what the path implies.
+func (p *Path) Facts() *replay.Facts { return &p.facts }
 
 // ToolsKnown reports whether the path states all tools that are declared.
-func (p *Path) ToolsKnown() bool { return p.states && !p.partial }
+func (p *Path) ToolsKnown() bool { return p.facts.Stated() && !p.partial }
 
 // ToolsPartial reports whether tools may have been declared in a part of the
 // path that is lost.
@@ -175,8 +196,8 @@ func (p *Path) ToolsPartial() bool { return p.partial }
 // Lapsed reports whether a tool was declared until a compaction that states no
 // tools.
 func (p *Path) Lapsed(name string) bool {
-	r, ok := p.tools.LookupRemoved(name)
-	return ok && r.Line == p.bare
+	r, ok := p.Tools().LookupRemoved(name)
+	return ok && r.Line == p.facts.Bare()
 }
 
 // Began reports whether the path has a message other than a system message.
@@ -186,35 +207,31 @@ func (p *Path) Began() bool { return p.began || p.severed }
 func (p *Path) Severed() bool { return p.severed }
 
 // Before is the message that a request would carry last.
-func (p *Path) Before() Before { return p.before }
+func (p *Path) Before() Before {
+	if last := p.facts.Last(); last.Line > p.cut {
+		return Before{Line: last.Line, Role: string(last.Role)}
+	}
+	return Before{}
+}
 
 // Owes reports whether a call of the open exchange is unanswered.
-func (p *Path) Owes() bool {
-	return slices.ContainsFunc(p.calls, func(c Call) bool { return c.Answered == 0 && c.Duplicates == 0 && !c.Turn.Failed })
-}
+func (p *Path) Owes() bool { return p.due > 0 && !p.facts.Omits(p.turn.Entry) }
 
 // Turn is the last assistant message. Its line is 0 if there was none.
 func (p *Path) Turn() *Turn { return p.turn }
 
-// Calls are the calls of the last assistant message, while its exchange is
-// open.
-func (p *Path) Calls() []Call { return p.calls }
-
-// Fold is the fold of the path in a file that records requests, else nil.
-func (p *Path) Fold() *replay.State { return p.fold }
-
 // standing looks a called name up.
 func (p *Path) standing(c *Call) {
-	if !p.states {
+	if !p.facts.Stated() {
 		return
 	}
-	declared, ok := p.tools.Lookup(c.Name)
+	declared, ok := p.Tools().Lookup(c.Name)
 	if ok {
 		c.Tool, c.DeclaredAt = declared.Tool, declared.Line
 		c.Standing = Declared
-	} else if c.Gone, ok = p.tools.LookupRemoved(c.Name); ok {
+	} else if c.Gone, ok = p.Tools().LookupRemoved(c.Name); ok {
 		c.Standing = Removed
-		if c.Gone.Line == p.bare {
+		if c.Gone.Line == p.facts.Bare() {
 			c.Standing = Lapsed
 		}
 	} else if !p.partial {
@@ -222,9 +239,111 @@ func (p *Path) standing(c *Call) {
 	}
 }
 
-// drop forgets the calls of an assistant message: nothing is owed for them.
-func (p *Path) drop(match func(*Turn) bool) {
-	ofTurn := func(c Call) bool { return match(c.Turn) }
-	p.calls = slices.DeleteFunc(p.calls, ofTurn)
-	p.late = slices.DeleteFunc(p.late, ofTurn)
+// add notes a call that was made.
+func (c *calls) add(call *Call) {
+	call.exchange = c.exchange
+	if call.Turn.Failed || call.Duplicates != 0 {
+		if same, _ := c.loose.Get(call.ID); len(same) < maxCopies {
+			c.loose = c.loose.Set(call.ID, append(same[:len(same):len(same)], call))
+		}
+		return
+	}
+	call.seq = c.made
+	c.made++
+	c.due++
+	c.owed, c.order = c.owed.Set(call.ID, call), c.order.Set(call.seq, call)
+	of := owing{turn: call.Turn}
+	if was, ok := c.turns.Get(call.Turn.content); ok && was.turn == call.Turn {
+		of = *was
+	}
+	of.ids, of.left = append(of.ids, call.ID), of.left+1
+	c.turns = c.turns.Set(call.Turn.content, &of)
+}
+
+// maxCopies is how many calls with one id in one exchange are told apart.
+const maxCopies = 16
+
+// settle takes a call out of those that are owed.
+func (c *calls) settle(call *Call) {
+	c.owed, c.order = c.owed.Delete(call.ID), c.order.Delete(call.seq)
+	if call.exchange == c.exchange {
+		c.due--
+	}
+	if was, ok := c.turns.Get(call.Turn.content); ok && was.turn == call.Turn {
+		of := *was
+		if of.left--; of.left == 0 {
+			c.turns = c.turns.Delete(call.Turn.content)
+		} else {
+			c.turns = c.turns.Set(call.Turn.content, &of)
+		}
+	}
+}
+
+// drop forgets the calls of messages with a content: nothing is owed for them.
+func (c *calls) drop(content uint64) {
+	of, ok := c.turns.Get(content)
+	if !ok {
+		return
+	}
+	for _, id := range of.ids {
+		if call, ok := c.owed.Get(id); ok && call.Turn == of.turn {
+			c.settle(call)
+		}
+	}
+}
+
+// close ends the open exchange: what it left unanswered is owed from now on.
+func (c *calls) close() {
+	c.exchange++
+	c.due, c.open = 0, false
+	c.loose, c.done = pmap.Map[string, []*Call]{}, pmap.Map[string, *Call]{}
+}
+
+// find finds the call of the open exchange that a result answers, nil if there
+// is none: an unanswered one before an answered one, and of those with one id
+// the one with the right name.
+func (c *calls) find(m *transcript.Message) (call *Call, answered bool) {
+	var open []*Call
+	if o, ok := c.owed.Get(m.ToolCallID); ok && o.exchange == c.exchange {
+		open = append(open, o)
+	}
+	same, _ := c.loose.Get(m.ToolCallID)
+	open = append(open, same...)
+	for _, o := range open {
+		if o.Name == m.ToolName {
+			return o, false
+		}
+	}
+	if len(open) > 0 {
+		return open[0], false
+	}
+	call, answered = c.done.Get(m.ToolCallID)
+	return call, answered
+}
+
+// answer notes that a call of the open exchange has its result.
+func (c *calls) answer(call *Call, line int) {
+	now := *call
+	now.Answered = line
+	if same, ok := c.loose.Get(call.ID); ok && slices.Contains(same, call) {
+		c.loose = c.loose.Set(now.ID, slices.DeleteFunc(slices.Clone(same), func(o *Call) bool { return o == call }))
+	} else {
+		c.settle(call)
+	}
+	c.done = c.done.Set(now.ID, &now)
+}
+
+// line is that of a call of the open exchange that has an id, 0 if there is
+// none.
+func (c *calls) line(id string) int {
+	if o, ok := c.owed.Get(id); ok && o.exchange == c.exchange {
+		return o.Line
+	}
+	if o, ok := c.done.Get(id); ok {
+		return o.Line
+	}
+	if same, _ := c.loose.Get(id); len(same) > 0 {
+		return same[0].Line
+	}
+	return 0
 }

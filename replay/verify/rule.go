@@ -6,21 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Rule is something that can be wrong with a transcript.
 type Rule struct {
-	ID       string   // kebab-case; never given to another rule
-	Group    string   // heading in the table of rules
-	Severity Severity // the worst that the rule reports
-	Title    string   // one line: what is wrong
-	Why      string   // why it matters, with the evidence
-	Fix      string   // what to do about it
-	Quiet    string   // what looks like it and is legal
-	Since    string   // version of turnlog that brought it
-	Formats  []string // names of the formats that can know it; nil for all
+	ID       string             // kebab-case; never given to another rule
+	Group    string             // heading in the table of rules
+	Severity Severity           // the worst that the rule reports
+	Title    string             // one line: what is wrong
+	Why      string             // why it matters, with the evidence
+	Fix      string             // what to do about it
+	Quiet    string             // what looks like it and is legal
+	Since    string             // version of turnlog that brought it
+	Needs    foreign.Capability // what a format must be able to tell
 
 	// Bad and Good are transcripts, one record a line: Bad gives a finding of
 	// this rule and of no other, Good gives none. Both are executed by tests.

@@ -1,8 +1,9 @@
 package verify
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -16,11 +17,13 @@ type Sealed struct {
 	Broken string // why, "" if it is not
 }
 
-// sealer recomputes the seals of a file while it is read.
+// sealer recomputes the seals of a file while it is read. That the file is one
+// of ours is for its entries to say; what came before them is hashed then.
 type sealer struct {
-	hashes  bool // the digest of the file is wanted
-	records bool // the file may record requests, so the fold is needed
-	own     bool // the format is turnlog's own
+	src    Source
+	able   bool // the format may have seals
+	hashes bool // the digest of the file is wanted
+	own    bool // the header, or the record of a run, says that turnlog wrote the file
 
 	sum      transcript.Sealer
 	last     Seal // of the last seal
@@ -31,13 +34,29 @@ type sealer struct {
 	unread   bool // bytes of a line are not known
 }
 
-func newSealer(format foreign.Format, head []byte, o Options) *sealer {
-	ours := format.Seals && (format.Name == "turnlog" || bytes.Contains(head, []byte("turnlog.")))
-	return &sealer{
-		hashes:  ours || o.Anchor != "",
-		records: ours && (format.Name == "turnlog" || bytes.Contains(head, []byte(transcript.CustomRequest))),
-		own:     format.Name == "turnlog",
+func newSealer(src Source, format foreign.Format, o Options) *sealer {
+	return &sealer{src: src, able: format.Has(foreign.Seals), hashes: o.Anchor != ""}
+}
+
+// header takes in the header of the file, whose line starts at an offset.
+func (s *sealer) header(h *transcript.Header, offset int64) error {
+	if !s.able || h.Generator == nil {
+		return nil
 	}
+	s.own = true
+	return s.hash(offset)
+}
+
+// hash begins to hash the file, whose bytes up to an offset were read before.
+func (s *sealer) hash(offset int64) error {
+	if s.hashes {
+		return nil
+	}
+	s.hashes = true
+	if _, err := io.Copy(&s.sum, io.NewSectionReader(s.src.At, 0, offset)); err != nil {
+		return fmt.Errorf("read %s again: %w", s.src.Name, err)
+	}
+	return nil
 }
 
 // line takes in a line after its records were looked at: a seal covers what is
@@ -49,14 +68,19 @@ func (s *sealer) line(l *transcript.Line) {
 }
 
 // entry looks at an entry and returns what it seals, nil if it is no seal.
-func (s *sealer) entry(e *transcript.Entry, header *transcript.Header) *Sealed {
+// The entry's line starts at an offset.
+func (s *sealer) entry(e *transcript.Entry, offset int64, header *transcript.Header) (*Sealed, error) {
 	s.after++
-	if e.Custom == nil {
-		return nil
+	if e.Custom == nil || !s.able || !strings.HasPrefix(e.Custom.CustomType, transcript.CustomPrefix) {
+		return nil, nil
+	}
+	if err := s.hash(offset); err != nil {
+		return nil, err
 	}
 	switch e.Custom.CustomType {
 	case transcript.CustomRun:
 		var run transcript.Run
+		s.own = true
 		if e.Custom.Decode(&run) == nil {
 			s.sessions++
 			if header != nil && run.Session == header.ID {
@@ -67,9 +91,9 @@ func (s *sealer) entry(e *transcript.Entry, header *transcript.Header) *Sealed {
 		sealed := s.check(e, header)
 		s.last, s.after = sealed.Seal, 0
 		s.broken = s.broken || sealed.Seal == SealBroken
-		return &sealed
+		return &sealed, nil
 	}
-	return nil
+	return nil, nil
 }
 
 func (s *sealer) check(e *transcript.Entry, header *transcript.Header) Sealed {

@@ -117,57 +117,51 @@ func (t *tree) file(path []int) []byte {
 	return b.Bytes()
 }
 
+// parent is that of the whole file: it may stand further down.
+func (t *tree) parent(i int) int {
+	if at, ok := t.forward[i]; ok {
+		return at
+	}
+	return t.parents[i]
+}
+
 func (t *tree) leaves() []int {
+	inner := make(map[int]bool)
+	for i := range t.parents {
+		inner[t.parent(i)] = true
+	}
 	var leaves []int
 	for i := range t.parents {
-		if !slices.Contains(t.parents, i) {
+		if !inner[i] {
 			leaves = append(leaves, i)
 		}
 	}
 	return leaves
 }
 
-func (t *tree) path(leaf int) []int {
-	var path []int
-	for i := leaf; i >= 0; i = t.parents[i] {
-		path = append(path, i)
+// path leads from the root to a leaf; ring is the lowest entry of the ring of
+// parents that it comes from, -1 if it comes from a root.
+func (t *tree) path(leaf int) (path []int, ring int) {
+	at := leaf
+	for ; at >= 0 && !slices.Contains(path, at); at = t.parent(at) {
+		path = append(path, at)
+	}
+	if ring = -1; at >= 0 {
+		ring = slices.Min(path[slices.Index(path, at):])
 	}
 	slices.Reverse(path)
-	return path
+	return path, ring
 }
 
-// rings walks from every entry along all its links and returns the lowest line
-// of each ring, and the roots from which a ring is reached.
-func (t *tree) rings() (lines []int, reached map[int]bool) {
-	reached = make(map[int]bool)
+// rings gives the lowest line of each ring.
+func (t *tree) rings() []int {
 	lowest := make(map[int]bool)
 	for i := range t.parents {
-		at, root := i, t.path(i)[0]
-		seen := make(map[int]int) // entry to the step at which it was reached
-		for step := 0; ; step++ {
-			if from, again := seen[at]; again {
-				reached[root] = true
-				low := at
-				for entry, when := range seen {
-					if when >= from {
-						low = min(low, entry)
-					}
-				}
-				lowest[low+1] = true
-				break
-			}
-			seen[at] = step
-			next, ok := t.forward[at]
-			if t.parents[at] >= 0 {
-				next, ok = t.parents[at], true
-			}
-			if !ok {
-				break
-			}
-			at = next
+		if _, ring := t.path(i); ring >= 0 {
+			lowest[ring+1] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(lowest)), reached
+	return slices.Sorted(maps.Keys(lowest))
 }
 
 // said is what two ways to check a tree must agree on.
@@ -189,6 +183,8 @@ func ofPaths(findings []verify.Finding, active bool, into map[said]bool) {
 			if !active {
 				continue
 			}
+		case "missing-result":
+			continue // see compareMissing
 		}
 		into[said{f.Rule, f.Subject, f.Line, f.Severity}] = true
 	}
@@ -219,27 +215,79 @@ func compareWithPaths(t testing.TB, tr tree) {
 	result := check(t, "tree", tr.file(nil), verify.Options{})
 	ofPaths(result.Findings, true, whole)
 	leaves := tr.leaves()
-	rings, reached := tr.rings()
+	missing := make(map[int]map[string]bool) // by leaf
 	for _, leaf := range leaves {
-		if reached[tr.path(leaf)[0]] {
+		path, ring := tr.path(leaf)
+		if ring >= 0 {
 			continue // no sequence can be checked in a ring
 		}
-		ofPaths(check(t, "path", tr.file(tr.path(leaf)), verify.Options{}).Findings, leaf == len(tr.lines)-1, apart)
+		alone := check(t, "path", tr.file(path), verify.Options{}).Findings
+		ofPaths(alone, leaf == len(tr.lines)-1, apart)
+		missing[leaf] = missingOf(alone)
 	}
 	if diff := cmp.Diff(worst(apart), worst(whole)); diff != "" {
 		t.Fatalf("paths one by one (-), the tree at once (+):\n%s\n%s", diff, numbered(tr))
 	}
+	compareMissing(t, tr, missing, missingOf(result.Findings))
 	var found []int
 	for _, f := range result.Findings {
 		if f.Rule == "parent-cycle" {
 			found = append(found, f.Line)
 		}
 	}
-	if !slices.Equal(found, rings) {
+	if rings := tr.rings(); !slices.Equal(found, rings) {
 		t.Fatalf("rings at lines %v, want %v\n%s", found, rings, numbered(tr))
 	}
 	if result.Summary.Branches != len(leaves) || result.Summary.Entries != len(tr.lines) {
 		t.Fatalf("summary %+v of a tree with %d leaves", result.Summary, len(leaves))
+	}
+}
+
+// missingOf gives the calls without a result, by line and id.
+func missingOf(findings []verify.Finding) map[string]bool {
+	calls := make(map[string]bool)
+	for _, f := range findings {
+		if f.Rule == "missing-result" {
+			calls[fmt.Sprintf("%d %s", f.Line, f.Subject)] = true
+		}
+	}
+	return calls
+}
+
+// compareMissing: what is missing on the live path is missing, and what is
+// missing on every path that has the call; nothing that no path misses. A call
+// that is answered on one abandoned branch and not on another may be either.
+func compareMissing(t testing.TB, tr tree, missing map[int]map[string]bool, whole map[string]bool) {
+	t.Helper()
+	live := len(tr.lines) - 1
+	some := make(map[string]bool)
+	for _, calls := range missing {
+		maps.Copy(some, calls)
+	}
+	for call := range whole {
+		if !some[call] {
+			t.Fatalf("call %s is missing in the tree and on no path\n%s", call, numbered(tr))
+		}
+	}
+	for call := range some {
+		var line int
+		fmt.Sscan(call, &line)
+		all, onLive := true, false
+		for leaf, calls := range missing {
+			if path, _ := tr.path(leaf); slices.Contains(path, line-1) {
+				all = all && calls[call]
+				onLive = onLive || leaf == live
+			}
+		}
+		want := all
+		if onLive {
+			want = missing[live][call]
+		} else if !all {
+			continue
+		}
+		if whole[call] != want {
+			t.Fatalf("call %s is missing in the tree: %v, want %v\n%s", call, whole[call], want, numbered(tr))
+		}
 	}
 }
 
@@ -272,8 +320,7 @@ func TestLongTree(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		tr := growTree(r.IntN, 700, 12, seed%2 == 0)
 		compareWithPaths(t, tr)
-		lines, _ := tr.rings()
-		rings += len(lines)
+		rings += len(tr.rings())
 	}
 	if rings == 0 {
 		t.Error("no tree has a ring")

@@ -21,17 +21,16 @@
 //
 // # How it works
 //
-// The file is a tree of entries. Rules about bytes see every physical line.
-// Rules about sequences see each path from the root to a leaf: the engine
-// follows the tip of the file with one [Path] of small facts (declared tools,
-// the open exchange, unanswered calls), and where an entry hangs on an earlier
-// one, takes up the path there again from a snapshot, without walking shared
-// prefixes anew. Findings are merged by rule, line and subject, so what several
-// paths share is said once.
+// The file is a tree of entries, which package replay/tree links, and what
+// holds at an entry is what package replay folds: verify has no fold of its own.
+// Rules about bytes see every physical line. Rules about sequences see each path
+// from the root to a leaf. While entries follow one another the engine follows
+// them as it reads; a file that branches, or whose parents come later, is walked
+// once more when all of it is known, depth first, so that what paths share is
+// folded once. Findings are merged by rule, line and subject.
 //
-// Memory is the open state, a row of 32 bytes for each entry and 16 bytes for
-// each call id (ids may come back at any time) with their indexes, and at most
-// 512 snapshots of about a kilobyte: 20 MB at 1 GiB, measured.
+// Memory is the open state, a row of 32 bytes for each entry with its index, and
+// 28 bytes for each call id (ids may come back at any time).
 //
 // # What is not said
 //
@@ -42,9 +41,12 @@ package verify
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/turnlog/turnlog/replay/foreign"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Source is a file to check.
@@ -113,25 +115,29 @@ type Result struct {
 // A file of a format that cannot be read gives a result with format "unknown",
 // a note that says what was seen, and no findings.
 func Run(ctx context.Context, src Source, rules []Rule, o Options) (Result, error) {
-	head, src, err := peek(src)
-	if err != nil {
+	if src.At == nil {
+		b, err := io.ReadAll(src.Reader)
+		if err != nil {
+			return Result{Summary: unknownSummary(src.Name, "")}, fmt.Errorf("read %s: %w", src.Name, err)
+		}
+		src = memorySource(src.Name, b)
+	}
+	file, err := foreign.Open(src.Reader, src.Name, o.Format, transcript.Options{
+		MaxLine: o.MaxLine, Workers: o.Workers, Lend: o.memory != ownLines, Scribble: o.memory == scribbleLines,
+	})
+	if unknown := (*foreign.UnknownError)(nil); errors.As(err, &unknown) {
+		return Result{Summary: unknownSummary(src.Name, unknown.Seen)}, nil
+	} else if err != nil {
 		return Result{Summary: unknownSummary(src.Name, "")}, err
 	}
-	format, seen, err := foreign.Detect(head, o.Format)
-	if err != nil {
-		return Result{Summary: unknownSummary(src.Name, "")}, err
-	}
-	if format.Records == nil {
-		return Result{Summary: unknownSummary(src.Name, seen)}, nil
-	}
-	e, err := newEngine(src, format, head, rules, o)
+	e, err := newEngine(src, file, rules, o)
 	if err != nil {
 		return Result{Summary: unknownSummary(src.Name, "")}, err
 	}
 	result, err := e.run(ctx)
-	if sniffed, seen, _ := foreign.Detect(head, ""); err == nil && sniffed.Name != format.Name && e.nothing() {
+	if err == nil && file.Looks != "" && e.nothing() {
 		// Whoever names the wrong format must not read that all is well.
-		return Result{Summary: unknownSummary(src.Name, seen)}, nil
+		return Result{Summary: unknownSummary(src.Name, file.Looks)}, nil
 	}
 	return result, err
 }

@@ -207,6 +207,29 @@ func (n *node[K, V]) all(yield func(K, V) bool) bool {
 	return n == nil || n.left.all(yield) && yield(n.key, n.value) && n.right.all(yield)
 }
 
+// From is All without the keys before one.
+func (m Map[K, V]) From(key K) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		at, _ := m.place(key)
+		for _, e := range m.list[at:] {
+			if !yield(e.key, e.value) {
+				return
+			}
+		}
+		m.root.from(key, yield)
+	}
+}
+
+func (n *node[K, V]) from(key K, yield func(K, V) bool) bool {
+	switch {
+	case n == nil:
+		return true
+	case n.key < key:
+		return n.right.from(key, yield)
+	}
+	return n.left.from(key, yield) && yield(n.key, n.value) && n.right.all(yield)
+}
+
 // Min gives the first key.
 func (m Map[K, V]) Min() (key K, value V, ok bool) {
 	for key, value = range m.All() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -18,10 +19,10 @@ func compactionDropsTools() verify.Rule {
 		Title:    "the tools after a compaction differ from those before it, and no message says so",
 		Why: "The model loses tools, or gets others, without having been told; nothing complains at once (openai/codex#34719). Bedrock refuses a history with calls and no tools " +
 			"(anomalyco/opencode#34089). A note in files whose writer did not know how to state tools in a compaction.",
-		Fix:     "State the tools declared at that point in the compaction; declare changes in a system message.",
-		Quiet:   "Tools listed in another order, keys of a schema in another order.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "State the tools declared at that point in the compaction; declare changes in a system message.",
+		Quiet: "Tools listed in another order, keys of a schema in another order.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"system","content":"p","toolsAdded":[{"name":"read","description":"d","parameters":{"type":"object"}},{"name":"ls","description":"d","parameters":{"type":"object"}}]}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"user","content":"go"}}
 {"type":"compaction","id":"a3","parentId":"a2","summary":"s","firstKeptEntryId":"a2","tokensBefore":9000,"systemMessage":{"role":"system","content":"p","toolsAdded":[{"name":"ls","description":"d","parameters":{"type":"object"}}]}}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -13,10 +14,10 @@ func compactionSplitsPair() verify.Rule {
 		Title:    "what a compaction keeps starts between a tool call and its result",
 		Why: "The next request has a result without its call, which every provider refuses, on every retry; the full path looks right " +
 			"(earendil-works/pi#4570, openclaw/openclaw#8525, anomalyco/opencode#27594, microsoft/autogen#3178).",
-		Fix:     "Start the kept part at a user message, or at an assistant message with all its results.",
-		Quiet:   "A compaction between a call and its result whose kept part starts at the call or before it.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "Start the kept part at a user message, or at an assistant message with all its results.",
+		Quiet: "A compaction between a call and its result whose kept part starts at the call or before it.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"go"}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"x"}}],"stopReason":"toolUse"}}
 {"type":"message","id":"a3","parentId":"a2","message":{"role":"toolResult","toolCallId":"c1","toolName":"read","content":[{"type":"text","text":"1"}],"isError":false}}

@@ -3,6 +3,7 @@ package rule
 import (
 	"fmt"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
@@ -14,10 +15,10 @@ func danglingParent() verify.Rule {
 		Title:    "an entry names a parent that is not in the file, or only further down",
 		Why: "Everything before the gap is out of reach from this branch, and loaders build the context from what is left without a warning " +
 			"(claude-code#58554: 213 of 241 sessions, 2 % of the entries reachable; QwenLM/qwen-code#6501).",
-		Fix:     "Look for the lost entry (a torn line, another copy of the file). Check a part of a file with the slice option.",
-		Quiet:   "A part cut out of a longer file, a fork that relies on the file it came from, a root whose parent is the session itself.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "Look for the lost entry (a torn line, another copy of the file). Check a part of a file with the slice option.",
+		Quiet: "A part cut out of a longer file, a fork that relies on the file it came from, a root whose parent is the session itself.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"one"}}
 {"type":"message","id":"a3","parentId":"a2","message":{"role":"user","content":"two"}}
 `,

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -13,10 +14,10 @@ func danglingReference() verify.Rule {
 		Title:    "an edit, a label or a branch summary points at an entry that does not exist",
 		Why: "The edit has no effect, so the request differs from what its author meant " +
 			"(claude-code#92089: a rewind target that is not on the chain, claude-code#89820: a stale leaf).",
-		Fix:     "Point at an entry of the file.",
-		Quiet:   "A target further down, a branch that a fork has left behind, a part of a file.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "Point at an entry of the file.",
+		Quiet: "A target further down, a branch that a fork has left behind, a part of a file.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"one"}}
 {"type":"context_edit","id":"a2","parentId":"a1","targetId":"a9","replacement":null}
 `,

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -13,10 +14,10 @@ func duplicateEntryID() verify.Rule {
 		Title:    "two entries share an id, so every link to it is ambiguous",
 		Why: "Readers that index by id take the last entry (pi does, and may then see a ring), readers that stream take the first: they show two histories. " +
 			"Some refuse the file (mlx-node/mlx-node#100, tddworks/ClaudeBar#207).",
-		Fix:     "Find the program that wrote the copy: a resume that appends history again, two writers, or a retry after a write that had succeeded.",
-		Quiet:   "The same ids in two files after a fork.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "Find the program that wrote the copy: a resume that appends history again, two writers, or a retry after a write that had succeeded.",
+		Quiet: "The same ids in two files after a fork.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"one"}}
 {"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"two"}}
 `,

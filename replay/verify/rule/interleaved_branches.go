@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -13,10 +14,10 @@ func interleavedBranches() verify.Rule {
 		Title:    "the file goes back to a branch that it had left",
 		Why: "Two processes write one session, or a writer holds on to an old leaf: one of the two threads vanishes from the next request " +
 			"(earendil-works/pi#8177, claude-code#91632: 190 records and 11 human turns stranded, MoonshotAI/kimi-code#3181).",
-		Fix:     "One writer for a session at a time; turnlog locks the file for that.",
-		Quiet:   "A rewind (fork once and never return), a return with a branch summary, side chains of sub-agents.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "One writer for a session at a time; turnlog locks the file for that.",
+		Quiet: "A rewind (fork once and never return), a return with a branch summary, side chains of sub-agents.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"start"}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"user","content":"mine"}}
 {"type":"message","id":"a3","parentId":"a1","message":{"role":"user","content":"yours"}}

@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"slices"
+
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -53,9 +55,7 @@ type idle struct {
 	empty      []int // lines of the empty answers in a row
 }
 
-func (s *idle) Clone() verify.Memory {
-	return &idle{compaction: s.compaction, empty: append([]int(nil), s.empty...)}
-}
+func (s *idle) Clone() verify.Memory { c := *s; c.empty = slices.Clip(c.empty); return &c }
 
 func (s *idle) message(p *verify.Pass, m *transcript.Message) {
 	switch {
@@ -73,9 +73,12 @@ func (s *idle) message(p *verify.Pass, m *transcript.Message) {
 	if !finished(m) || p.Turn().Continues {
 		return
 	}
+	if len(s.empty) == emptyAnswers {
+		p.Explain(p.Place().Line)
+		return
+	}
 	s.empty = append(s.empty, p.Place().Line)
-	switch n := len(s.empty); {
-	case n == emptyAnswers:
+	if n := len(s.empty); n == emptyAnswers {
 		f := p.Finding("%d answers in a row have neither text nor a call", n)
 		for _, line := range s.empty[:n-1] {
 			f.Related = append(f.Related, verify.Related{Line: line, Message: "an empty answer"})
@@ -84,7 +87,5 @@ func (s *idle) message(p *verify.Pass, m *transcript.Message) {
 			p.Explain(line)
 		}
 		p.Report(f)
-	case n > emptyAnswers:
-		p.Explain(s.empty[n-1])
 	}
 }

@@ -31,18 +31,18 @@ func orphanResult() verify.Rule {
 			id := strings.Clone(a.Message.ToolCallID)
 			f := a.Finding("no call on this path has the id %s", quote(id))
 			f.Subject = id
-			if a.CallAt > 0 {
-				f.Message = fmt.Sprintf("the call %s is on another branch", quote(id))
-				f.Related = []verify.Related{{Line: a.CallAt, Message: "the call"}}
-				p.Report(f)
-				return
-			}
 			key := p.CallKey(id)
 			p.ReportIf(f, func(_ *verify.File, f *verify.Finding) bool {
-				if line, ok := p.CallLine(key); ok {
+				line, ok := p.CallLine(key)
+				switch {
+				case !ok:
+					return true
+				case line < f.Line:
+					f.Message = fmt.Sprintf("the call %s is on another branch", quote(id))
+				default:
 					f.Message = fmt.Sprintf("the call %s comes only after its result", quote(id))
-					f.Related = []verify.Related{{Line: line, Message: "the call"}}
 				}
+				f.Related = []verify.Related{{Line: line, Message: "the call"}}
 				return true
 			})
 		}}),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
@@ -31,8 +32,8 @@ func Page(rules []verify.Rule) string {
 func describe(r verify.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s. **%s**, since %s", r.ID, capital(r.Title), r.Severity, r.Since)
-	if r.Formats != nil {
-		fmt.Fprintf(&b, "; only in %s", strings.Join(r.Formats, ", "))
+	if r.Needs != 0 {
+		fmt.Fprintf(&b, "; only in %s", strings.Join(foreign.Names(r.Needs), ", "))
 	}
 	fmt.Fprintf(&b, ".\n\n%s\n\n*What to do:* %s\n\n*Not reported:* %s\n\n", r.Why, r.Fix, r.Quiet)
 	for _, o := range r.Options {

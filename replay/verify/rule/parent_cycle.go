@@ -3,6 +3,7 @@ package rule
 import (
 	"fmt"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
@@ -16,7 +17,7 @@ func parentCycle() verify.Rule {
 		Fix:      "Restore the parent of the ring's first entry from another copy.",
 		Quiet:    "Nothing looks like it.",
 		Since:    "0.1.0",
-		Formats:  sessions(),
+		Needs:    foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":"a2","message":{"role":"user","content":"one"}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"user","content":"two"}}
 `,

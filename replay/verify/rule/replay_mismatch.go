@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -16,10 +17,10 @@ func replayMismatch() verify.Rule {
 		Title:    "what was recorded as sent differs from what a replay gives at that point",
 		Why: "The transcript is no longer proof of what the model was asked: the request was built from something else, or the history was changed since. " +
 			"turnlog writes the digest of each request before it goes out, and anybody can compute it again.",
-		Fix:     "Compare turnlog replay --at with the recorded request; look for the first request that differs.",
-		Quiet:   "Requests whose messages a TransformContext changed: the record says so, and tools are compared all the same.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "Compare turnlog replay --at with the recorded request; look for the first request that differs.",
+		Quiet: "Requests whose messages a TransformContext changed: the record says so, and tools are compared all the same.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"message":{"role":"system","content":"p","toolsAdded":[{"name":"ask","description":"d","parameters":{"type":"object"}}]}}
 {"type":"message","id":"a2","parentId":"a1","message":{"role":"user","content":"go"}}
 {"type":"custom","id":"a3","parentId":"a2","customType":"turnlog.request","data":{"n":1,"tools":[]}}
@@ -59,14 +60,10 @@ func mismatch(p *verify.Pass, r *transcript.Request) string {
 	if r.Digest == "" {
 		return ""
 	}
-	if p.Path.Fold() == nil {
-		p.Note("requests: not recomputed (the file does not begin like one that turnlog wrote)")
-		return ""
-	}
-	digest, messages, ok := p.Path.Fold().RequestDigest(r)
+	digest, messages, ok := p.Request(r)
 	switch {
 	case !ok:
-		p.Note("requests: a digest cannot be recomputed, such as on line %d (an edit replaced a message, or the transport's mode is not none)", p.Entry().Line)
+		p.Note("requests: a digest cannot be recomputed, such as on line %d (the transport's mode is not none)", p.Entry().Line)
 	case messages != r.Messages:
 		return "recorded were " + itoa(r.Messages) + " messages, the replay gives " + itoa(messages)
 	case digest != r.Digest:

@@ -1,9 +1,9 @@
 package rule
 
 import (
-	"maps"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/internal/pmap"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -47,13 +47,11 @@ func retriedSideEffect() verify.Rule {
 
 // effects is what was executed since the user spoke last.
 type effects struct {
-	failed  map[uint64]int  // line of the result, by call, under messages that failed
-	reading map[string]bool // ids of calls whose tool is recorded as one that changes nothing
+	failed  pmap.Map[uint64, int]      // line of the result, by call, under messages that failed
+	reading pmap.Map[string, struct{}] // ids of calls whose tool is recorded as one that changes nothing
 }
 
-func (s *effects) Clone() verify.Memory {
-	return &effects{failed: maps.Clone(s.failed), reading: maps.Clone(s.reading)}
-}
+func (s *effects) Clone() verify.Memory { c := *s; return &c }
 
 func (s *effects) intent(e *transcript.Entry) {
 	if e.Custom == nil || e.Custom.CustomType != transcript.CustomCall {
@@ -63,30 +61,27 @@ func (s *effects) intent(e *transcript.Entry) {
 	if e.Custom.Decode(&intent) != nil || intent.Effects != "none" && intent.Effects != "read" {
 		return
 	}
-	if s.reading == nil {
-		s.reading = make(map[string]bool)
-	}
-	s.reading[strings.Clone(intent.ToolCallID)] = true
+	s.reading = s.reading.Set(strings.Clone(intent.ToolCallID), struct{}{})
 }
 
 func (s *effects) answer(p *verify.Pass, a *verify.Answer) {
-	if a.Call == nil || a.Kind == verify.Again || !a.Ran() || onlyReads(a.Call.Name) || s.reading[a.Call.ID] {
+	if a.Call == nil || a.Kind == verify.Again || !a.Ran() || onlyReads(a.Call.Name) {
 		return
 	}
-	first, done := s.failed[a.Call.Key]
+	if _, ok := s.reading.Get(a.Call.ID); ok {
+		return
+	}
+	first, done := s.failed.Get(a.Call.Key)
 	if done {
 		f := a.Finding("%s was executed in an attempt that failed, and now again", quote(a.Call.Name))
 		f.Subject = a.Call.ID
 		f.Related = []verify.Related{{Line: first, Message: "the first execution"}}
 		p.Explain(first)
 		p.Report(f)
-		delete(s.failed, a.Call.Key)
+		s.failed = s.failed.Delete(a.Call.Key)
 	}
 	if a.Call.Turn.Failed {
-		if s.failed == nil {
-			s.failed = make(map[uint64]int)
-		}
-		s.failed[a.Call.Key] = a.Line
+		s.failed = s.failed.Set(a.Call.Key, a.Line)
 	}
 }
 

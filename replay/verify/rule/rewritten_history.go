@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -13,10 +14,10 @@ func rewrittenHistory() verify.Rule {
 		Title:    "the file is not what was sealed, or not what an earlier copy begins with",
 		Why: "History is only appended; who rewrites it hides what the model was told, and loses the prompt cache from the changed byte on " +
 			"(justrach/codegraff#457, claude-code#92089, bug-ops/zeph#6453). Each run of turnlog seals the file with a digest of all bytes before.",
-		Fix:     "Compare with another copy: turnlog diff --append-only shows the first changed line.",
-		Quiet:   "Seals that a fork inherited, files without a seal, lines that were only encoded anew (a note), a redacted secret (a note), a migration to another version.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "Compare with another copy: turnlog diff --append-only shows the first changed line.",
+		Quiet: "Seals that a fork inherited, files without a seal, lines that were only encoded anew (a note), a redacted secret (a note), a migration to another version.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"session","version":3,"id":"s1","timestamp":"2031-05-06T07:00:00Z","cwd":"/tmp"}
 {"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"stop at 50"}}
 {"type":"custom","id":"a2","parentId":"a1","customType":"turnlog.end","data":{"run":"r1","session":"s1","status":"ok","turns":0,"bytes":180,"digest":"v1:sha256:0000000000000000000000000000000000000000000000000000000000000000"}}

@@ -94,9 +94,6 @@ func All() []verify.Rule {
 	}
 }
 
-// sessions are the formats whose entries form a tree and declare their tools.
-func sessions() []string { return []string{"turnlog", "pi"} }
-
 // stateless makes a constructor of a checker that remembers nothing.
 func stateless(c verify.Checker) func(verify.Values) verify.Checker {
 	return func(verify.Values) verify.Checker { return c }

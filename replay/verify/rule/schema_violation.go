@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/internal/pmap"
 	"github.com/turnlog/turnlog/replay/schema"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
@@ -104,8 +105,8 @@ func (s schemas) violation(c *verify.Call) string {
 
 // violations are the calls of the open exchange that break their schema.
 type violations struct {
-	turn  int // line of the assistant message
-	calls []violation
+	turn  int                         // line of the assistant message
+	calls pmap.Map[string, violation] // by id
 }
 
 type violation struct {
@@ -116,35 +117,34 @@ type violation struct {
 	known   bool // the transcript has the arguments that it really got
 }
 
-func (v *violations) Clone() verify.Memory {
-	return &violations{turn: v.turn, calls: append([]violation(nil), v.calls...)}
-}
+func (v *violations) Clone() verify.Memory { c := *v; return &c }
 
 // start forgets the calls of an earlier message.
 func (v *violations) start(c *verify.Call) {
 	if v.turn != c.Turn.Line {
-		v.turn, v.calls = c.Turn.Line, nil
+		*v = violations{turn: c.Turn.Line}
 	}
 }
 
 func (v *violations) add(c *verify.Call, why string) {
-	v.calls = append(v.calls, violation{at: c.Place, id: strings.Clone(c.ID), name: strings.Clone(c.Name), why: why})
+	if _, ok := v.calls.Get(c.ID); !ok {
+		v.calls = v.calls.Set(c.ID, violation{at: c.Place, id: c.ID, name: c.Name, why: why})
+	}
 }
 
 // intent reads what turnlog records before a tool starts.
 func (v *violations) intent(e *transcript.Entry) {
-	if len(v.calls) == 0 || e.Custom == nil || e.Custom.CustomType != transcript.CustomCall {
+	if v.calls.Len() == 0 || e.Custom == nil || e.Custom.CustomType != transcript.CustomCall {
 		return
 	}
 	var intent transcript.CallIntent
 	if e.Custom.Decode(&intent) != nil {
 		return
 	}
-	for i := range v.calls {
-		if c := &v.calls[i]; c.id == intent.ToolCallID {
-			c.changes = intent.Effects == "write" || intent.Effects == "external"
-			c.known = c.known || len(intent.Arguments) > 0
-		}
+	if c, ok := v.calls.Get(intent.ToolCallID); ok {
+		c.changes = intent.Effects == "write" || intent.Effects == "external"
+		c.known = c.known || len(intent.Arguments) > 0
+		v.calls = v.calls.Set(c.id, c)
 	}
 }
 
@@ -152,24 +152,21 @@ func (v *violations) answer(p *verify.Pass, a *verify.Answer) {
 	if a.Call == nil || a.Kind == verify.Again || !a.Ran() {
 		return
 	}
-	for i := range v.calls {
-		c := &v.calls[i]
-		if c.id != a.Call.ID || c.at.Line != a.Call.Line || c.known {
-			continue
-		}
-		f := c.at.Finding("%s ran with arguments that break its schema: %s", quote(c.name), oneLine(c.why))
-		f.Subject = c.id
-		f.Severity = verify.Warning
-		if c.changes {
-			f.Severity = verify.Error
-		}
-		f.Related = []verify.Related{
-			{Line: a.Call.DeclaredAt, Message: "the declaration"},
-			{Line: a.Line, Message: "it ran"},
-		}
-		p.Report(f)
+	c, ok := v.calls.Get(a.Call.ID)
+	if !ok || c.at.Line != a.Call.Line || c.known {
 		return
 	}
+	f := c.at.Finding("%s ran with arguments that break its schema: %s", quote(c.name), oneLine(c.why))
+	f.Subject = c.id
+	f.Severity = verify.Warning
+	if c.changes {
+		f.Severity = verify.Error
+	}
+	f.Related = []verify.Related{
+		{Line: a.Call.DeclaredAt, Message: "the declaration"},
+		{Line: a.Line, Message: "it ran"},
+	}
+	p.Report(f)
 }
 
 // oneLine keeps the first problem of an explanation.

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -45,7 +46,7 @@ type reasoning struct {
 
 func (r *reasoning) Clone() verify.Memory {
 	c := *r
-	c.pending = append([]verify.Finding(nil), r.pending...)
+	c.pending = slices.Clip(c.pending)
 	return &c
 }
 

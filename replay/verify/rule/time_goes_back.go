@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 )
@@ -16,10 +17,10 @@ func timeGoesBack() verify.Rule {
 		Title:    "an entry was appended with an earlier time than the one before it",
 		Why: "The clock was set, two machines write, or lines were moved. Never order entries by time: that broke causal order in mlx-node/mlx-node#100. " +
 			"A note, beyond one hour a warning.",
-		Fix:     "Find out which; the order of lines is what counts.",
-		Quiet:   "The times inside messages (an answer has that of its request), headers that were written later.",
-		Since:   "0.1.0",
-		Formats: sessions(),
+		Fix:   "Find out which; the order of lines is what counts.",
+		Quiet: "The times inside messages (an answer has that of its request), headers that were written later.",
+		Since: "0.1.0",
+		Needs: foreign.Links,
 		Bad: `{"type":"message","id":"a1","parentId":null,"timestamp":"2031-05-06T07:00:09Z","message":{"role":"user","content":"one"}}
 {"type":"message","id":"a2","parentId":"a1","timestamp":"2031-05-06T07:00:08Z","message":{"role":"user","content":"two"}}
 `,

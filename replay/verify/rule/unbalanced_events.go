@@ -18,10 +18,10 @@ func unbalancedEvents() verify.Rule {
 		Title:    "in an event log, starts and ends do not match",
 		Why: "Who counts on an end waits for ever, and a run that lost its tools looks complete " +
 			"(vercel/workflow#1387: three calls, no output, two finish events, status completed; anthropics/claude-code-action#1462). A note where the log was cut.",
-		Fix:     "Emit an end for every start, also when a tool or a turn fails.",
-		Quiet:   "Parallel tools that interleave, the first turn that starts before the messages of the prompt, dropped updates.",
-		Since:   "0.1.0",
-		Formats: []string{"events"},
+		Fix:   "Emit an end for every start, also when a tool or a turn fails.",
+		Quiet: "Parallel tools that interleave, the first turn that starts before the messages of the prompt, dropped updates.",
+		Since: "0.1.0",
+		Needs: foreign.Lifecycle,
 		Bad: `{"type":"agent_start"}
 {"type":"turn_start"}
 {"type":"tool_execution_start","toolCallId":"c1","toolName":"read","args":{}}
