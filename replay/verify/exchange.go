@@ -191,7 +191,9 @@ func (e *engine) compareCall(c *Call, key uint64) {
 		c.Reuses = e.links.Line(before)
 		if old, ok := p.owed.Get(c.ID); ok {
 			c.Reuses, c.Reopens = 0, old.Line
-			e.unanswered(old)
+			if old.seq >= p.judged {
+				e.unanswered(old)
+			}
 			p.settle(old)
 		}
 	}
