@@ -122,20 +122,16 @@ func ascending(pairs []pair) []pair {
 		}
 	}
 	kept := make([]pair, len(piles))
-	for k, i := len(piles)-1, top(piles); k >= 0; k, i = k-1, before[i] {
+	for k := len(piles) - 1; k >= 0; k-- {
+		i := piles[k]
+		if k+1 < len(piles) {
+			i = before[piles[k+1]]
+			piles[k] = i
+		}
 		kept[k] = pairs[i]
 	}
 	return kept
 }
-
-func top(piles []int) int {
-	if len(piles) == 0 {
-		return -1
-	}
-	return last(piles)
-}
-
-func last[T any](list []T) T { return list[len(list)-1] }
 
 // exact pairs a longest common subsequence of n and m items by its table.
 func exact(n, m int, same func(i, j int) bool, match func(i, j int)) {

@@ -102,7 +102,7 @@ type calls struct {
 }
 
 func newCalls(want, got []Call, m ArgumentMatch) *calls {
-	c := &calls{want: want, got: got, match: m, pairs: pairing{a: none(len(want)), b: none(len(got))}, near: none(len(got))}
+	c := &calls{want: want, got: got, match: m, pairs: newPairing(len(want), len(got)), near: none(len(got))}
 	var s scratch
 	for side, list := range [][]Call{want, got} {
 		for i := range list {
@@ -155,8 +155,6 @@ func within(want, got any) bool {
 	return equal(want, got)
 }
 
-func (c *calls) pair(i, j int) { c.pairs.a[i], c.pairs.b[j] = j, i }
-
 // plain reports whether fitting is being the same, so that keys can be
 // compared instead of calls.
 func (c *calls) plain() bool {
@@ -172,12 +170,12 @@ func (c *calls) inOrder() {
 		return
 	}
 	found := c.pairs
-	c.pairs = pairing{a: none(len(c.want)), b: none(len(c.got))}
+	c.pairs = newPairing(len(c.want), len(c.got))
 	switch {
 	case c.plain():
-		align(c.keys[0], c.keys[1], c.pair)
+		align(c.keys[0], c.keys[1], c.pairs.pair)
 	case len(c.want)*len(c.got) <= largestTable:
-		exact(len(c.want), len(c.got), c.fits, c.pair)
+		exact(len(c.want), len(c.got), c.fits, c.pairs.pair)
 	default:
 		c.pairs = found
 	}
@@ -194,7 +192,7 @@ func (c *calls) earliest() bool {
 			all = false
 			continue
 		}
-		c.pair(i, j)
+		c.pairs.pair(i, j)
 		next = j + 1
 	}
 	return all
@@ -209,7 +207,7 @@ func (c *calls) anyOrder() {
 	}
 	for i, key := range c.keys[0] {
 		if at := places[key]; len(at) > 0 {
-			c.pair(i, at[0])
+			c.pairs.pair(i, at[0])
 			places[key] = at[1:]
 		}
 	}
@@ -231,7 +229,7 @@ func (c *calls) augment(i int, seen []bool) bool {
 		}
 		seen[j] = true
 		if c.pairs.b[j] < 0 || c.augment(c.pairs.b[j], seen) {
-			c.pair(i, j)
+			c.pairs.pair(i, j)
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -13,10 +14,13 @@ import (
 // of the 2^32 entries of any file collide by chance or by intent.
 type digest [16]byte
 
+func (d digest) compare(other digest) int { return bytes.Compare(d[:], other[:]) }
+
 // scratch collects what a digest is made of.
 type scratch struct {
-	b     []byte
-	names []string // of the objects that are open
+	b      []byte
+	names  []string        // of the objects that are open
+	arrays map[*any]digest // by first item: those that were digested, as long as they cannot change or go away; nil remembers none
 }
 
 func (s *scratch) sum(parts ...any) digest {
@@ -45,10 +49,7 @@ func (s *scratch) value(v any) {
 	case json.Number:
 		s.text('#', normal(v))
 	case []any:
-		s.b = binary.AppendUvarint(append(s.b, '['), uint64(len(v)))
-		for _, item := range v {
-			s.value(item)
-		}
+		s.array(v)
 	case map[string]any:
 		s.b = binary.AppendUvarint(append(s.b, '{'), uint64(len(v)))
 		open := len(s.names)
@@ -63,6 +64,33 @@ func (s *scratch) value(v any) {
 		s.names = s.names[:open]
 	case digest:
 		s.b = append(append(s.b, 'd'), v[:]...)
+	}
+}
+
+func equal(a, b any) bool {
+	var s scratch
+	return s.sum(a) == s.sum(b)
+}
+
+// array appends an array, or where arrays are remembered its digest, so that
+// those in each other are not digested again and again.
+func (s *scratch) array(v []any) {
+	start := len(s.b)
+	s.b = binary.AppendUvarint(append(s.b, '['), uint64(len(v)))
+	if len(v) == 0 {
+		return
+	}
+	if d, ok := s.arrays[&v[0]]; ok {
+		s.b = append(append(s.b[:start], 'a'), d[:]...)
+		return
+	}
+	for _, item := range v {
+		s.value(item)
+	}
+	if s.arrays != nil {
+		h := sha256.Sum256(s.b[start:])
+		s.arrays[&v[0]] = digest(h[:16])
+		s.b = append(append(s.b[:start], 'a'), h[:16]...)
 	}
 }
 

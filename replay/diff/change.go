@@ -1,5 +1,7 @@
 package diff
 
+import "strings"
+
 // Category groups changes by what they are about.
 type Category string
 
@@ -59,3 +61,43 @@ type Place struct {
 }
 
 func place(s *step) Place { return Place{Line: s.spot.line, Turn: s.turn, Message: s.number} }
+
+// changeOf is a change of a field.
+func changeOf(f Field, c Category, subject string) Change {
+	return Change{Category: c, Kind: kindFor(f.InA, f.InB), Subject: subject, Path: f.Path, A: f.A, B: f.B}
+}
+
+// valueChange is a change of a whole value; nil is a side that has none.
+func valueChange(c Category, subject string, a, b any) Change {
+	return changeOf(Field{A: a, B: b, InA: a != nil, InB: b != nil}, c, subject)
+}
+
+func kindFor(inA, inB bool) Kind {
+	switch {
+	case !inA:
+		return Added
+	case !inB:
+		return Removed
+	}
+	return Changed
+}
+
+// budget bounds the changes of each category that keep what both sides have,
+// see [Options].
+type budget struct {
+	most int // 0 is no bound
+	kept map[Category]int
+}
+
+func newBudget(most int) budget { return budget{most, map[Category]int{}} }
+
+// keep takes the values of a change that is beyond the bound.
+func (b *budget) keep(c *Change) bool {
+	b.kept[c.Category]++
+	if b.most == 0 || b.kept[c.Category] <= b.most {
+		return true
+	}
+	// A name that shares memory with its line would keep all of it.
+	c.A, c.B, c.Subject = nil, nil, strings.Clone(c.Subject)
+	return false
+}

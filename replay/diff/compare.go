@@ -61,8 +61,8 @@ type Result struct {
 	pairs pairing
 	first int // step of A at whose request conditions first differ, -1 for none
 
-	parted []standing // what Causes are made of
-	turns  pair       // of the requests that they are about
+	parted []Change // what Causes are made of
+	turns  pair     // of the requests that they are about
 }
 
 // Common is the prefix that two histories share.
@@ -129,7 +129,7 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 		return r, nil
 	}
 	r.pairs = pairUp(a.steps, b.steps)
-	r.Changes = r.standing()
+	r.Changes = r.standing(o.Values)
 	if r.Mode == Full {
 		r.Edits = edits(a.steps, b.steps, &r.pairs)
 		if err := r.contents(ctx, o.Values); err != nil {
@@ -146,8 +146,8 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 }
 
 // standing compares what the requests went out with.
-func (r *Result) standing() []Change {
-	t := r.newTrail()
+func (r *Result) standing(values int) []Change {
+	t := r.newTrail(values)
 	for i := range r.A.steps {
 		x := &r.A.steps[i]
 		if j := r.pairs.a[i]; j >= 0 && !r.pairs.movedA[i] && x.at != nil {
@@ -158,14 +158,6 @@ func (r *Result) standing() []Change {
 	t.pass(len(r.A.steps), r.A.end, r.B.end, r.A.endPlace(), r.B.endPlace())
 	r.first = t.first
 	return t.finish()
-}
-
-func (r *Result) newTrail() *trail {
-	t := &trail{a: r.A, b: r.B, first: -1}
-	if r.Mode == OnlyTools {
-		t.only = map[Category]bool{Tools: true}
-	}
-	return t
 }
 
 // endPlace is behind the last step.

@@ -10,7 +10,7 @@ import (
 
 // contents says of each edit what it changes, field by field.
 func (r *Result) contents(ctx context.Context, values int) error {
-	d := describer{r: r, values: values, kept: map[Category]int{}, tree: reader{ignore: r.A.ignore}, explained: len(r.of(Tools))+len(r.of(Prompt)) > 0}
+	d := describer{r: r, kept: newBudget(values), tree: reader{ignore: r.A.ignore}, explained: len(r.of(Tools))+len(r.of(Prompt)) > 0}
 	for i := range r.Edits {
 		if i%1024 == 0 && context.Cause(ctx) != nil {
 			return context.Cause(ctx)
@@ -28,9 +28,7 @@ type describer struct {
 	tree      reader
 	answered  bool // the final answers are paired with each other
 	explained bool // what system messages change is among the conditions
-
-	values int // see Options
-	kept   map[Category]int
+	kept      budget
 }
 
 func (d *describer) edit(e *Edit) error {
@@ -53,10 +51,7 @@ func (d *describer) edit(e *Edit) error {
 }
 
 func (d *describer) add(c Change) {
-	if d.kept[c.Category]++; d.values > 0 && d.kept[c.Category] > d.values {
-		// A name that shares memory with its line would keep all of it.
-		c.A, c.B, c.Subject = nil, nil, strings.Clone(c.Subject)
-	}
+	d.kept.keep(&c)
 	d.r.Changes = append(d.r.Changes, c)
 }
 
@@ -238,13 +233,12 @@ func (f *fieldChanges) rest(field Field) {
 }
 
 // takeCalls removes the call blocks from the content of an answer.
-func takeCalls(tree map[string]any) []map[string]any {
+func takeCalls(tree map[string]any) (calls []any) {
 	blocks, _ := tree["content"].([]any)
 	var rest []any
-	var calls []map[string]any
 	for _, b := range blocks {
-		if m, ok := b.(map[string]any); ok && m["type"] == transcript.BlockToolCall {
-			calls = append(calls, m)
+		if member(b, "type") == transcript.BlockToolCall {
+			calls = append(calls, b)
 		} else {
 			rest = append(rest, b)
 		}
@@ -254,41 +248,50 @@ func takeCalls(tree map[string]any) []map[string]any {
 }
 
 // calls pairs the calls of two answers: the same, then those of one tool.
-func (f *fieldChanges) calls(a, b []map[string]any) {
-	var x, y []any
-	for _, c := range a {
-		x = append(x, c)
+func (f *fieldChanges) calls(a, b []any) {
+	s := scratch{arrays: map[*any]digest{}}
+	pairs := s.pairItems(a, b)
+	for i, j := range pairs.a {
+		if j < 0 {
+			f.lone(a[i], Removed)
+			continue
+		}
+		name, other := member(a[i], "name"), member(b[j], "name")
+		if !equal(name, other) {
+			f.lone(a[i], Removed)
+			f.lone(b[j], Added)
+			continue
+		}
+		for _, field := range Fields(a[i], b[j]) {
+			f.add(field, Arguments, stringOf(name))
+		}
 	}
-	for _, c := range b {
-		y = append(y, c)
-	}
-	for _, s := range slots(x, y) {
-		switch {
-		case s.B < 0 || s.A >= 0 && a[s.A]["name"] != b[s.B]["name"]:
-			f.lone(a, s.A, Removed)
-			if s.B >= 0 {
-				f.lone(b, s.B, Added)
-			}
-		case s.A < 0:
-			f.lone(b, s.B, Added)
-		default:
-			name, _ := a[s.A]["name"].(string)
-			for _, field := range Fields(a[s.A], b[s.B]) {
-				f.add(field, Arguments, name)
-			}
+	for j, i := range pairs.b {
+		if i < 0 {
+			f.lone(b[j], Added)
 		}
 	}
 }
 
-func (f *fieldChanges) lone(calls []map[string]any, i int, kind Kind) {
-	name, _ := calls[i]["name"].(string)
-	field := Field{Path: "", InA: kind == Removed, InB: kind == Added}
-	if kind == Removed {
-		field.A = calls[i]["arguments"]
+func (f *fieldChanges) lone(call any, kind Kind) {
+	arguments := member(call, "arguments")
+	field := Field{InA: kind == Removed, InB: kind == Added}
+	if field.InA {
+		field.A = arguments
 	} else {
-		field.B = calls[i]["arguments"]
+		field.B = arguments
 	}
-	f.add(field, Calls, name)
+	f.add(field, Calls, stringOf(member(call, "name")))
+}
+
+func member(v any, name string) any {
+	m, _ := v.(map[string]any)
+	return m[name]
+}
+
+func stringOf(v any) string {
+	s, _ := v.(string)
+	return s
 }
 
 func tokenTree(t Tokens) any {

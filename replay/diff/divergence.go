@@ -84,10 +84,12 @@ func (r *Result) causes(n int) {
 	if x == nil || y == nil || askedA != askedB || r.A.returnedAt(n) || r.B.returnedAt(n) {
 		return
 	}
-	r.parted = r.newTrail().differences(x, y)
+	t := r.newTrail(0)
+	t.pass(n, x, y, Place{}, Place{})
+	r.parted = t.finish()
 	r.turns = pair{turnA, turnB}
 	for _, c := range []Category{Tools, Prompt, Model} {
-		if slices.ContainsFunc(r.parted, func(s standing) bool { return s.Category == c }) {
+		if slices.ContainsFunc(r.parted, func(p Change) bool { return p.Category == c }) {
 			r.Causes = append(r.Causes, c)
 		}
 	}

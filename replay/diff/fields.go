@@ -3,13 +3,10 @@ package diff
 import (
 	"encoding/json"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Field is a difference within decoded JSON.
@@ -23,203 +20,148 @@ type Field struct {
 // lists where they differ. The order of members does not matter, nor how a
 // number is written; items of arrays are aligned by what they say.
 func Fields(a, b any) []Field {
-	r := &reporter{}
-	a, b = slotted(a, b)
-	cmp.Equal(a, b, cmp.Reporter(r), cmp.Comparer(sameNumber))
-	return r.fields
+	c := comparison{sums: scratch{arrays: map[*any]digest{}}}
+	c.values(a, b)
+	return c.fields
 }
 
-func equal(a, b any) bool {
-	var s scratch
-	return s.sum(a) == s.sum(b)
-}
-
-// slot is the place of an item in two arrays; -1 where one does not have it.
-type slot struct{ A, B int }
-
-// slotted makes arrays into maps from the slots of their items. cmp could
-// align arrays itself, but which of several alignments it takes is not stable
-// from process to process and differs between a, b and b, a.
-func slotted(a, b any) (any, any) {
-	switch x := a.(type) {
-	case map[string]any:
-		if y, ok := b.(map[string]any); ok {
-			return slottedMembers(x, y)
-		}
-	case []any:
-		if y, ok := b.([]any); ok {
-			return slottedItems(x, y)
-		}
-	}
-	return a, b
-}
-
-func slottedMembers(a, b map[string]any) (any, any) {
-	p, q := make(map[string]any, len(a)), make(map[string]any, len(b)) // cmp tells nil from empty
-	maps.Copy(p, a)
-	maps.Copy(q, b)
-	for name, v := range a {
-		if w, ok := b[name]; ok {
-			p[name], q[name] = slotted(v, w)
-		}
-	}
-	return p, q
-}
-
-func slottedItems(a, b []any) (any, any) {
-	p, q := map[slot]any{}, map[slot]any{}
-	for _, s := range slots(a, b) {
-		switch {
-		case s.B < 0:
-			p[s] = a[s.A]
-		case s.A < 0:
-			q[s] = b[s.B]
-		default:
-			p[s], q[s] = slotted(a[s.A], b[s.B])
-		}
-	}
-	return p, q
-}
-
-// slots aligns two arrays: items that are the same, then those of the same
-// kind, name and type, then what is left in order.
-func slots(a, b []any) []slot {
-	p := pairing{a: none(len(a)), b: none(len(b)), movedA: make([]bool, len(a))}
-	keysA, keysB := itemKeys(a), itemKeys(b)
-	flip := slices.CompareFunc(keysA, keysB, func(x, y item) int { return strings.Compare(string(x.same[:]), string(y.same[:])) }) > 0
-	for _, key := range []func(item) digest{
-		func(i item) digest { return i.same },
-		func(i item) digest { return i.named },
-		func(i item) digest { return i.kind },
-	} {
-		p.items(keysA, keysB, flip, key)
-	}
-	var list []slot
-	for i, j := range p.a {
-		list = append(list, slot{i, j})
-	}
-	for j, i := range p.b {
-		if i < 0 {
-			list = append(list, slot{-1, j})
-		}
-	}
-	return list
-}
-
-// items aligns what has no partner yet, gap by gap.
-func (p *pairing) items(a, b []item, flip bool, key func(item) digest) {
-	i, j := 0, 0
-	for {
-		fromA, fromB := i, j
-		for i < len(a) && p.a[i] < 0 {
-			i++
-		}
-		for j < len(b) && p.b[j] < 0 {
-			j++
-		}
-		x, y := make([]digest, 0, i-fromA), make([]digest, 0, j-fromB)
-		for _, it := range a[fromA:i] {
-			x = append(x, key(it))
-		}
-		for _, it := range b[fromB:j] {
-			y = append(y, key(it))
-		}
-		match := func(k, l int) { p.a[fromA+k], p.b[fromB+l] = fromB+l, fromA+k }
-		if flip {
-			align(y, x, func(l, k int) { match(k, l) })
-		} else {
-			align(x, y, match)
-		}
-		if i >= len(a) && j >= len(b) {
-			return
-		}
-		i++
-		j++
-	}
-}
-
-// item is an item of an array by what aligns it.
-type item struct{ same, named, kind digest }
-
-func itemKeys(list []any) []item {
-	var s scratch
-	keys := make([]item, len(list))
-	for i, v := range list {
-		kind, name := "value", any(nil)
-		switch v := v.(type) {
-		case map[string]any:
-			kind, name = "object", []any{v["type"], v["name"]}
-		case []any:
-			kind = "array"
-		}
-		keys[i] = item{same: s.sum(v), named: s.sum(kind, name), kind: s.sum(kind)}
-	}
-	return keys
-}
-
-// reporter collects what cmp finds.
-type reporter struct {
-	path   cmp.Path
+// comparison of two values that is under way. It is our own and not go-cmp's:
+// how that aligns arrays is not stable from process to process and differs
+// between a, b and b, a.
+type comparison struct {
+	path   []any // names of members and places of items
+	sums   scratch
 	fields []Field
 }
 
-func (r *reporter) PushStep(s cmp.PathStep) { r.path = append(r.path, s) }
-func (r *reporter) PopStep()                { r.path = r.path[:len(r.path)-1] }
-
-func (r *reporter) Report(result cmp.Result) {
-	if result.Equal() {
-		return
+func (c *comparison) values(a, b any) {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			c.members(x, y)
+			return
+		}
+	case []any:
+		if y, ok := b.([]any); ok {
+			c.items(x, y)
+			return
+		}
+	case json.Number:
+		if y, ok := b.(json.Number); ok && sameNumber(x, y) {
+			return
+		}
+	default:
+		if a == b {
+			return
+		}
 	}
-	x, y := r.path.Last().Values()
-	f := Field{Path: pathText(r.path), InA: x.IsValid(), InB: y.IsValid()}
-	f.A, f.B = plain(x), plain(y)
-	r.fields = append(r.fields, f)
+	c.fields = append(c.fields, Field{Path: pathText(c.path), A: a, B: b, InA: true, InB: true})
 }
 
-// plain is a value without slots. A side that is not there and one that is
-// null are both nil.
-func plain(v reflect.Value) any {
-	if !v.IsValid() || (v.Kind() == reflect.Interface || v.Kind() == reflect.Map) && v.IsNil() {
-		return nil
+func (c *comparison) members(a, b map[string]any) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		x, inA := a[name]
+		y, inB := b[name]
+		c.below(name, Field{A: x, B: y, InA: inA, InB: inB})
 	}
-	return v.Interface()
+}
+
+func (c *comparison) items(a, b []any) {
+	pairs := c.sums.pairItems(a, b)
+	for j, i := range pairs.b {
+		if i < 0 {
+			c.below(j, Field{B: b[j], InB: true})
+		}
+	}
+	for i, j := range pairs.a {
+		if j < 0 {
+			c.below(i, Field{A: a[i], InA: true})
+		} else {
+			c.below(i, Field{A: a[i], B: b[j], InA: true, InB: true})
+		}
+	}
+}
+
+// below compares a member or an item.
+func (c *comparison) below(step any, f Field) {
+	c.path = append(c.path, step)
+	if f.InA && f.InB {
+		c.values(f.A, f.B)
+	} else {
+		f.Path = pathText(c.path)
+		c.fields = append(c.fields, f)
+	}
+	c.path = c.path[:len(c.path)-1]
+}
+
+// pairItems aligns two arrays: items that are the same, then those of the same
+// kind, name and type, then what is left in order.
+func (s *scratch) pairItems(a, b []any) pairing {
+	p := newPairing(len(a), len(b))
+	same := [2][]digest{s.each(a, itself), s.each(b, itself)}
+	flip := slices.CompareFunc(same[0], same[1], digest.compare) > 0
+	if flip {
+		a, b = b, a
+		same[0], same[1] = same[1], same[0]
+		p = p.flipped()
+	}
+	between(&p, same[0], same[1])
+	between(&p, s.each(a, itemName), s.each(b, itemName))
+	between(&p, s.each(a, itemKind), s.each(b, itemKind))
+	if flip {
+		return p.flipped()
+	}
+	return p
+}
+
+func (s *scratch) each(list []any, of func(any) any) []digest {
+	sums := make([]digest, len(list))
+	for i, v := range list {
+		sums[i] = s.sum(of(v))
+	}
+	return sums
+}
+
+func itself(v any) any { return v }
+
+func itemKind(v any) any {
+	switch v.(type) {
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	}
+	return "value"
+}
+
+func itemName(v any) any {
+	if m, ok := v.(map[string]any); ok {
+		return []any{m["type"], m["name"]}
+	}
+	return itemKind(v)
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // pathText writes a path as JSONPath; items of arrays by their place in a, or
 // in b for those that a does not have.
-func pathText(path cmp.Path) string {
+func pathText(path []any) string {
 	var text strings.Builder
 	text.WriteString("$")
-	for _, s := range path {
-		index, ok := s.(cmp.MapIndex)
-		if !ok {
-			continue
-		}
-		switch key := index.Key().Interface().(type) {
+	for _, step := range path {
+		switch step := step.(type) {
+		case int:
+			text.WriteString("[" + strconv.Itoa(step) + "]")
 		case string:
-			text.WriteString(member(key))
-		case slot:
-			at := key.A
-			if at < 0 {
-				at = key.B
+			if identifier.MatchString(step) {
+				text.WriteString("." + step)
+			} else {
+				quoted, _ := json.Marshal(step) // strings always marshal
+				text.WriteString("[" + string(quoted) + "]")
 			}
-			text.WriteString("[" + strconv.Itoa(at) + "]")
 		}
 	}
 	return text.String()
 }
-
-func member(name string) string {
-	if identifier.MatchString(name) {
-		return "." + name
-	}
-	quoted, err := json.Marshal(name)
-	if err != nil {
-		return "." + name // strings always marshal
-	}
-	return "[" + string(quoted) + "]"
-}
-
-func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

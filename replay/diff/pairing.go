@@ -8,79 +8,83 @@ type pairing struct {
 	movedA []bool // of a pair that crosses others
 }
 
-// key is what two steps have in common if they are alike in some way.
-type key [2]digest
-
-// keys are the ways in which steps can be alike, the strictest first. Each is
-// tried between the pairs that those before it have found: what is the same
-// and answers the same call, what is the same, then the same but for the
-// model's settings, then answers with the same calls and results of the same
-// call, then of the same tools, then what has the same role. Comparing by
-// position would report every message behind an inserted one.
-func keys() (same, alike []func(*step) key) {
-	same = []func(*step) key{
-		func(s *step) key { return key{s.whole, s.calls} },
-		func(s *step) key { return key{s.whole} },
-	}
-	alike = []func(*step) key{
-		func(s *step) key { return key{s.said} },
-		callsKey,
-		func(s *step) key { return key{s.shape} },
-		kindKey,
-	}
-	return same, alike
+func newPairing(n, m int) pairing {
+	return pairing{a: none(n), b: none(m), movedA: make([]bool, n)}
 }
 
-func callsKey(s *step) key { return key{s.calls} }
-
-func kindKey(s *step) key {
-	if s.kind == string(transcript.ToolResult) {
-		return key{s.shape} // of another tool it is another result
+func none(n int) []int {
+	partners := make([]int, n)
+	for i := range partners {
+		partners[i] = -1
 	}
-	var d digest
-	copy(d[:], s.kind) // kinds differ within 16 bytes, all but those of unknown entries
-	return key{d}
+	return partners
 }
+
+// flipped is the same seen from the other side.
+func (p *pairing) flipped() pairing {
+	moved := make([]bool, len(p.b))
+	for i, j := range p.b {
+		moved[i] = j >= 0 && p.movedA[j]
+	}
+	return pairing{a: p.b, b: p.a, movedA: moved}
+}
+
+func (p *pairing) pair(i, j int) { p.a[i], p.b[j] = j, i }
 
 // pairUp aligns two paths. Which side is a and which is b makes no difference:
 // choices between alignments of the same worth are made on the two in a fixed
 // order, so that a difference reads the same from both sides.
 func pairUp(a, b []step) pairing {
-	if flip := less(b, a); flip {
+	if less(b, a) {
 		p := pairInOrder(b, a)
-		moved := make([]bool, len(a))
-		for i, j := range p.b {
-			moved[i] = j >= 0 && p.movedA[j]
-		}
-		return pairing{a: p.b, b: p.a, movedA: moved}
+		return p.flipped()
 	}
 	return pairInOrder(a, b)
 }
 
 func less(a, b []step) bool {
 	for i := range min(len(a), len(b)) {
-		if a[i].whole != b[i].whole {
-			return string(a[i].whole[:]) < string(b[i].whole[:])
+		if c := a[i].whole.compare(b[i].whole); c != 0 {
+			return c < 0
 		}
 	}
 	return len(a) < len(b)
 }
 
+// pairInOrder tries the ways in which steps can be alike, the strictest first,
+// each between the pairs that those before it have found: what is the same and
+// answers the same call, what is the same, then the same but for the model's
+// settings, then answers with the same calls and results of the same call, then
+// of the same tools, then what has the same role. Comparing by position would
+// report every message behind an inserted one.
 func pairInOrder(a, b []step) pairing {
-	p := pairing{a: none(len(a)), b: none(len(b)), movedA: make([]bool, len(a))}
-	same, alike := keys()
-	for _, k := range same {
-		p.between(a, b, k)
-	}
+	p := newPairing(len(a), len(b))
+	betweenSteps(&p, a, b, func(s *step) [2]digest { return [2]digest{s.whole, s.calls} })
+	betweenSteps(&p, a, b, func(s *step) digest { return s.whole })
 	p.moves(a, b)
-	for _, k := range alike {
-		p.between(a, b, k)
-	}
+	betweenSteps(&p, a, b, func(s *step) digest { return s.said })
+	betweenSteps(&p, a, b, func(s *step) digest { return s.calls })
+	betweenSteps(&p, a, b, func(s *step) digest { return s.shape })
+	betweenSteps(&p, a, b, role)
 	// Results follow their calls, whatever they look like.
 	p.separate(a, b)
-	p.between(a, b, callsKey)
+	betweenSteps(&p, a, b, func(s *step) digest { return s.calls })
 	p.separate(a, b)
 	return p
+}
+
+// role is what steps have in common that are alike in nothing else: a result
+// of another tool is another result.
+func role(s *step) (r struct {
+	kind  string
+	shape digest
+},
+) {
+	r.kind = s.kind
+	if s.kind == string(transcript.ToolResult) {
+		r.shape = s.shape
+	}
+	return r
 }
 
 // separate parts results that answer calls which do not belong together.
@@ -92,47 +96,39 @@ func (p *pairing) separate(a, b []step) {
 	}
 }
 
-func none(n int) []int {
-	partners := make([]int, n)
-	for i := range partners {
-		partners[i] = -1
+func betweenSteps[K comparable](p *pairing, a, b []step, key func(*step) K) {
+	keys := func(steps []step) []K {
+		list := make([]K, len(steps))
+		for i := range steps {
+			list[i] = key(&steps[i])
+		}
+		return list
 	}
-	return partners
+	between(p, keys(a), keys(b))
 }
 
-// between aligns the steps that have no partner yet by a key, within the gaps
-// that the pairs leave.
-func (p *pairing) between(a, b []step, k func(*step) key) {
+// between aligns by their keys what has no partner yet, within the gaps that
+// the pairs leave.
+func between[K comparable](p *pairing, a, b []K) {
 	i, j := 0, 0
-	for {
-		var restA, restB []int
+	var restA, restB []int
+	var keysA, keysB []K
+	for i < len(a) || j < len(b) {
+		restA, keysA, restB, keysB = restA[:0], keysA[:0], restB[:0], keysB[:0]
 		for ; i < len(a) && (p.a[i] < 0 || p.movedA[i]); i++ {
 			if p.a[i] < 0 {
-				restA = append(restA, i)
+				restA, keysA = append(restA, i), append(keysA, a[i])
 			}
 		}
 		for ; j < len(b) && (p.b[j] < 0 || p.movedA[p.b[j]]); j++ {
 			if p.b[j] < 0 {
-				restB = append(restB, j)
+				restB, keysB = append(restB, j), append(keysB, b[j])
 			}
 		}
-		align(keysOf(a, restA, k), keysOf(b, restB, k), func(x, y int) {
-			p.a[restA[x]], p.b[restB[y]] = restB[y], restA[x]
-		})
-		if i >= len(a) && j >= len(b) {
-			return
-		}
+		align(keysA, keysB, func(x, y int) { p.pair(restA[x], restB[y]) })
 		i++
 		j++
 	}
-}
-
-func keysOf(steps []step, places []int, k func(*step) key) []key {
-	list := make([]key, len(places))
-	for i, at := range places {
-		list[i] = k(&steps[at])
-	}
-	return list
 }
 
 // moves pairs what is the same in both histories but in another place.
@@ -148,7 +144,8 @@ func (p *pairing) moves(a, b []step) {
 		if p.a[i] >= 0 || len(at) == 0 {
 			continue
 		}
-		p.a[i], p.b[at[0]], p.movedA[i] = at[0], i, true
+		p.pair(i, at[0])
+		p.movedA[i] = true
 		places[a[i].whole] = at[1:]
 	}
 }
@@ -165,26 +162,16 @@ func (p *pairing) sameTarget(a, b []step, i, j int) bool {
 	case x.target < 0 || y.target < 0:
 		return x.target == y.target
 	}
-	return partnerX == y.target && sameCall(a[x.target].made, b[y.target].made, x.nth, y.nth)
+	return partnerX == y.target && sameCall(a[x.target].made[x.nth], b[y.target].made[y.nth], x.nth, y.nth)
 }
 
 // sameCall reports whether call i of one answer is call j of another: the same
 // one of those that say the same, or else the one in the same place.
-func sameCall(a, b []digest, i, j int) bool {
-	if a[i] != b[j] {
+func sameCall(a, b made, i, j int) bool {
+	if a.sum != b.sum {
 		return i == j
 	}
-	return earlier(a, i) == earlier(b, j)
-}
-
-// earlier counts the items before n that are the same.
-func earlier(list []digest, n int) (count int) {
-	for _, d := range list[:n] {
-		if d == list[n] {
-			count++
-		}
-	}
-	return count
+	return a.nth == b.nth
 }
 
 func partner(partners []int, i int) int {

@@ -21,8 +21,15 @@ type step struct {
 	failed bool   // an answer that did not arrive
 	at     *situation
 
-	made []digest // the calls of an answer, name and arguments
-	ids  digest   // texts of its call ids, which are not compared
+	made []made // the calls of an answer
+	ids  digest // texts of its call ids, which are not compared
+}
+
+// made is a call of an answer: name and arguments, and how many of those before
+// it say the same.
+type made struct {
+	sum digest
+	nth int
 }
 
 func (s *step) message() bool { return s.kind != "" && isRole(s.kind) }
@@ -119,6 +126,7 @@ func (r *reader) messageKeys(rec *record, m *transcript.Message, said map[string
 	case transcript.Assistant:
 		blocks, _ := said["content"].([]any)
 		var names, calls, ids []any
+		same := map[digest]int{}
 		for i := range m.Content {
 			b := &m.Content[i]
 			if b.Call == nil || b.Type != transcript.BlockToolCall {
@@ -127,9 +135,11 @@ func (r *reader) messageKeys(rec *record, m *transcript.Message, said map[string
 			call, _ := blocks[i].(map[string]any)
 			rec.callIDs = append(rec.callIDs, b.Call.ID)
 			ids = append(ids, b.Call.ID)
-			rec.made = append(rec.made, r.sum(call["name"], call["arguments"]))
+			sum := r.sum(call["name"], call["arguments"])
+			rec.made = append(rec.made, made{sum, same[sum]})
+			same[sum]++
 			names = append(names, call["name"])
-			calls = append(calls, last(rec.made))
+			calls = append(calls, sum)
 		}
 		rec.shape = r.sum(rec.kind, names)
 		rec.calls, rec.ids = r.sum(rec.kind, calls), r.sum(ids)

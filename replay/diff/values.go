@@ -80,8 +80,8 @@ func (p *printer) line(indent, mark string, segments []segment) {
 // paragraphs shows the lines that differ in two texts, with their numbers.
 func (p *printer) paragraphs(a, b string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	pairs := pairing{a: none(len(x)), b: none(len(y))}
-	align(x, y, func(i, j int) { pairs.a[i], pairs.b[j] = j, i })
+	pairs := newPairing(len(x), len(y))
+	align(x, y, pairs.pair)
 	shown, hidden := 0, 0
 	for i, j := 0, 0; i < len(x) || j < len(y); {
 		if i < len(x) && pairs.a[i] >= 0 && j < len(y) && pairs.b[j] >= 0 {

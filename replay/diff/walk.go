@@ -88,8 +88,8 @@ func (w *walk) answer(e *transcript.Entry, s *step, at int) {
 func (w *walk) refer(s *step, rec *record) {
 	if call, ok := w.calls[rec.answers]; ok && rec.answers != "" {
 		s.target, s.nth = call.a, call.b
-		made := w.h.steps[call.a].made
-		s.calls = w.scratch.sum(s.kind, made[call.b], number(int64(earlier(made, call.b))))
+		made := w.h.steps[call.a].made[call.b]
+		s.calls = w.scratch.sum(s.kind, made.sum, number(int64(made.nth)))
 	} else if i, ok := w.ids[rec.about]; ok && rec.about != "" {
 		s.target = i
 	}
