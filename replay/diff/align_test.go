@@ -180,10 +180,10 @@ func TestFields(t *testing.T) {
 			var got []string
 			for _, f := range Fields(decode([]byte(test.a)), decode([]byte(test.b))) {
 				a, b := "-", "-"
-				if f.InA {
+				if f.Kind != Added {
 					a = fmt.Sprint(f.A)
 				}
-				if f.InB {
+				if f.Kind != Removed {
 					b = fmt.Sprint(f.B)
 				}
 				got = append(got, f.Path+" "+a+" "+b)

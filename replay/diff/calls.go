@@ -7,10 +7,10 @@ import (
 
 // Call is a tool call that was made, or one that is wanted.
 type Call struct {
-	Name      string
-	Arguments json.RawMessage // nil in a wanted call: they do not matter; in one that was made: it had none
-	Line      int             // of the file; 0 if it is in none
-	Turn      int             // request of the path, from 1; 0 if unknown
+	Line      int             `json:"line,omitempty"` // of the file; 0 if it is in none
+	Turn      int             `json:"turn,omitempty"` // request of the path, from 1; 0 if unknown
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // nil in a wanted call: they do not matter; in one that was made: it had none
 }
 
 // noArguments is what a call without arguments has: absent is as good as empty.
@@ -282,7 +282,7 @@ func (c *calls) nearest(i int, s Sequence) int {
 func (c *calls) fields(i, j int) []Field {
 	fields := Fields(c.trees[0][i], c.trees[1][j])
 	if c.match == MatchPartial {
-		fields = slices.DeleteFunc(fields, func(f Field) bool { return !f.InA })
+		fields = slices.DeleteFunc(fields, func(f Field) bool { return f.Kind == Added })
 	}
 	return fields
 }

@@ -64,12 +64,12 @@ func place(s *step) Place { return Place{Line: s.spot.line, Turn: s.turn, Messag
 
 // changeOf is a change of a field.
 func changeOf(f Field, c Category, subject string) Change {
-	return Change{Category: c, Kind: kindFor(f.InA, f.InB), Subject: subject, Path: f.Path, A: f.A, B: f.B}
+	return Change{Category: c, Kind: f.Kind, Subject: subject, Path: f.Path, A: f.A, B: f.B}
 }
 
 // valueChange is a change of a whole value; nil is a side that has none.
 func valueChange(c Category, subject string, a, b any) Change {
-	return changeOf(Field{A: a, B: b, InA: a != nil, InB: b != nil}, c, subject)
+	return changeOf(Field{Kind: kindFor(a != nil, b != nil), A: a, B: b}, c, subject)
 }
 
 func kindFor(inA, inB bool) Kind {

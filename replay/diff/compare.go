@@ -74,14 +74,15 @@ type Common struct {
 // Divergence is the first place where two histories differ. A side that has
 // ended there is nil.
 type Divergence struct {
-	A, B *Moment
+	A *Moment `json:"a"`
+	B *Moment `json:"b"`
 }
 
 // Moment is one message, as the divergence shows it.
 type Moment struct {
 	Place
-	Kind string // role of a message, else type of the entry; "request" where only its conditions differ
-	Text string // a summary in one line, not escaped
+	Kind string `json:"kind"` // role of a message, else type of the entry
+	Text string `json:"text"` // a summary in one line, not escaped
 }
 
 // Equal reports whether nothing that counts differs.

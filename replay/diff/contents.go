@@ -275,11 +275,9 @@ func (f *fieldChanges) calls(a, b []any) {
 
 func (f *fieldChanges) lone(call any, kind Kind) {
 	arguments := member(call, "arguments")
-	field := Field{InA: kind == Removed, InB: kind == Added}
-	if field.InA {
-		field.A = arguments
-	} else {
-		field.B = arguments
+	field := Field{Kind: kind, A: arguments}
+	if kind == Added {
+		field.A, field.B = nil, arguments
 	}
 	f.add(field, Calls, stringOf(member(call, "name")))
 }

@@ -11,9 +11,10 @@ import (
 
 // Field is a difference within decoded JSON.
 type Field struct {
-	Path     string // $.content[1].arguments.path
-	A, B     any    // decoded JSON; numbers are json.Number
-	InA, InB bool   // whether the side has the field at all: null is a value
+	Path string `json:"path"`             // $.content[1].arguments.path
+	Kind Kind   `json:"kind"`             // added, removed or changed: null is a value
+	A    any    `json:"valueA,omitempty"` // decoded JSON; numbers are json.Number
+	B    any    `json:"valueB,omitempty"`
 }
 
 // Fields compares two values of decoded JSON (numbers as json.Number) and
@@ -55,7 +56,7 @@ func (c *comparison) values(a, b any) {
 			return
 		}
 	}
-	c.fields = append(c.fields, Field{Path: pathText(c.path), A: a, B: b, InA: true, InB: true})
+	c.fields = append(c.fields, Field{pathText(c.path), Changed, a, b})
 }
 
 func (c *comparison) members(a, b map[string]any) {
@@ -64,7 +65,7 @@ func (c *comparison) members(a, b map[string]any) {
 	for _, name := range slices.Compact(names) {
 		x, inA := a[name]
 		y, inB := b[name]
-		c.below(name, Field{A: x, B: y, InA: inA, InB: inB})
+		c.below(name, kindFor(inA, inB), x, y)
 	}
 }
 
@@ -72,26 +73,25 @@ func (c *comparison) items(a, b []any) {
 	pairs := c.sums.pairItems(a, b)
 	for j, i := range pairs.b {
 		if i < 0 {
-			c.below(j, Field{B: b[j], InB: true})
+			c.below(j, Added, nil, b[j])
 		}
 	}
 	for i, j := range pairs.a {
 		if j < 0 {
-			c.below(i, Field{A: a[i], InA: true})
+			c.below(i, Removed, a[i], nil)
 		} else {
-			c.below(i, Field{A: a[i], B: b[j], InA: true, InB: true})
+			c.below(i, Changed, a[i], b[j])
 		}
 	}
 }
 
-// below compares a member or an item.
-func (c *comparison) below(step any, f Field) {
+// below compares a member or an item; kind is changed if both sides have it.
+func (c *comparison) below(step any, kind Kind, a, b any) {
 	c.path = append(c.path, step)
-	if f.InA && f.InB {
-		c.values(f.A, f.B)
+	if kind == Changed {
+		c.values(a, b)
 	} else {
-		f.Path = pathText(c.path)
-		c.fields = append(c.fields, f)
+		c.fields = append(c.fields, Field{pathText(c.path), kind, a, b})
 	}
 	c.path = c.path[:len(c.path)-1]
 }

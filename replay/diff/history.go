@@ -31,14 +31,15 @@ type Source struct {
 // History is one side of a comparison: the path to a leaf, or what the model
 // had in front of it at a cut.
 type History struct {
-	Name      string
-	Knowledge replay.Knowledge // what the file can tell about declarations
-	Entries   int              // of the path, or of the context at a cut
-	Messages  int
-	Turns     int
-	Usage     Tokens // of all answers of the path
-	Damage    []Damage
-	At        *replay.Position // of the cut; nil for the whole path
+	Name      string           `json:"file"`
+	Knowledge replay.Knowledge `json:"knowledge"`    // what the file can tell about declarations
+	At        *replay.Position `json:"at,omitempty"` // of the cut; nil for the whole path
+	Entries   int              `json:"entries"`      // of the path, or of the context at a cut
+	Messages  int              `json:"messages"`
+	Turns     int              `json:"turns"`
+	Made      int              `json:"calls"` // number of them
+	Usage     Tokens           `json:"usage"` // of all answers of the path
+	Damage    []Damage         `json:"damage"`
 
 	steps []step
 	calls []Call
@@ -66,7 +67,7 @@ func Read(ctx context.Context, src Source, o Options) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Name, err)
 	}
-	h.Damage, h.Knowledge = in.damage, tree.Knowledge()
+	h.Damage, h.Knowledge = list(in.damage), tree.Knowledge()
 	if in.keep {
 		h.at = nil
 	}

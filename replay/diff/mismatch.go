@@ -32,8 +32,8 @@ func (m Mismatch) Describe(want, got []Call) string {
 		if i == 3 {
 			return s + fmt.Sprintf(" and %d more", len(m.Fields)-i)
 		}
-		s += fmt.Sprintf(" %s is %s", text.Printable(f.Path), value(f.B, f.InB))
-		if f.InA {
+		s += fmt.Sprintf(" %s is %s", text.Printable(f.Path), value(f.B, f.Kind != Removed))
+		if f.Kind != Added {
 			s += fmt.Sprintf(" and not %s", value(f.A, true))
 		}
 	}

@@ -223,7 +223,7 @@ func (t *trail) list(p part, l *listing, names []string, find func(side int, nam
 	})
 	for _, name := range names {
 		a, b := sides[name][0], sides[name][1]
-		fields := []Field{{A: a.value, B: b.value, InA: a.there, InB: b.there}}
+		fields := []Field{{Kind: kindFor(a.there, b.there), A: a.value, B: b.value}}
 		if a.there == b.there {
 			fields = Fields(a.value, b.value)
 		}

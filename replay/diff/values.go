@@ -19,7 +19,7 @@ func (p *printer) lone(mark, code string, v any) {
 	if v == nil {
 		return
 	}
-	fmt.Fprintf(p.w, "      %s\n", p.paint(code, mark+" "+text.Fit(text.Printable(valueText(v)), p.o.Width-8)))
+	p.print("      %s\n", p.paint(code, mark+" "+text.Fit(text.Printable(valueText(v)), p.o.Width-8)))
 }
 
 // both shows two values and what differs in them.
@@ -63,18 +63,18 @@ func (p *printer) line(indent, mark string, segments []segment) {
 		code = dim
 	}
 	shown, short := shortened(segments, p.o.Width-len(indent)-utf8.RuneCountInString(mark)-1)
-	fmt.Fprintf(p.w, "%s%s", indent, p.paint(code, mark+" "))
+	p.print("%s%s", indent, p.paint(code, mark+" "))
 	for _, s := range shown {
 		switch {
 		case s.differs && p.o.Color:
-			p.w.WriteString(p.paint(codeOn, s.text))
+			p.WriteString(p.paint(codeOn, s.text))
 		case s.differs && short:
-			p.w.WriteString(open + s.text + end)
+			p.WriteString(open + s.text + end)
 		default:
-			p.w.WriteString(p.paint(code, s.text))
+			p.WriteString(p.paint(code, s.text))
 		}
 	}
-	p.w.WriteByte('\n')
+	p.WriteByte('\n')
 }
 
 // paragraphs shows the lines that differ in two texts, with their numbers.
@@ -105,7 +105,7 @@ func (p *printer) paragraphs(a, b string) {
 		hidden += p.hunk(x[fromA:i], y[fromB:j], fromA+1, fromB+1)
 	}
 	if hidden > 0 {
-		fmt.Fprintf(p.w, "      %s\n", p.paint(dim, fmt.Sprintf("… %s more differ", text.Plural(hidden, "line"))))
+		p.print("      %s\n", p.paint(dim, fmt.Sprintf("… %s more differ", text.Plural(hidden, "line"))))
 	}
 }
 
@@ -128,7 +128,7 @@ func (p *printer) hunk(a, b []string, lineA, lineB int) (hidden int) {
 				hidden += len(side.lines) - i
 				break
 			}
-			fmt.Fprintf(p.w, "%6d %s\n", side.first+i, p.paint(side.code, side.mark+" "+text.Fit(text.Printable(line), p.o.Width-9)))
+			p.print("%6d %s\n", side.first+i, p.paint(side.code, side.mark+" "+text.Fit(text.Printable(line), p.o.Width-9)))
 		}
 	}
 	return hidden

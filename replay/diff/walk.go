@@ -97,5 +97,6 @@ func (w *walk) refer(s *step, rec *record) {
 
 func (w *walk) finish() {
 	w.h.end, w.h.ran, w.h.ended = w.now.answered(nil), w.now.ran, w.now.ended
+	w.h.Made = len(w.h.calls)
 	w.h.Usage = tokensOf(w.now.state.Usage())
 }
