@@ -1,9 +1,7 @@
 package diff
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -21,8 +19,8 @@ type Source struct {
 	// with At, and without a cut.
 	Lines iter.Seq2[transcript.Line, error]
 
-	// At reads the same bytes again. With it only digests are kept and what
-	// differs is read twice, so that files of any size can be compared; it must
+	// At reads the same bytes again. With it only digests are kept and what is
+	// needed is read twice, so that files of any size can be compared; it must
 	// be nil if the records of Lines are not those of the file. Without it all
 	// entries are kept.
 	At io.ReaderAt
@@ -49,9 +47,15 @@ type History struct {
 	final int  // step of the last answer that arrived, -1 for none
 
 	at      io.ReaderAt
-	entries []transcript.Entry // by step.entry, without at
-	ignore  ignored
+	entries []transcript.Entry // by step.entry; without at they are all there is
+	last    []transcript.Entry // records of the line that was read again last
+	lastAt  int                // its number
+	reader
 }
+
+// Calls are the tool calls of the path in order, those of answers that did not
+// arrive left out.
+func (h *History) Calls() []Call { return h.calls }
 
 // Read reads a transcript as o says: its path to o.Leaf, or with a cut what
 // was in effect there. Errors are I/O errors, a *replay.CutError, or a
@@ -61,20 +65,19 @@ func Read(ctx context.Context, src Source, o Options) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &History{Name: src.Name, at: src.At, ignore: ignore, final: -1}
-	in := intake{ctx: ctx, reader: reader{ignore: ignore}, keep: src.At == nil || !o.path()}
-	tree, err := replay.Read(in.lines(src.Lines))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.Name, err)
-	}
-	h.Damage, h.Knowledge = list(in.damage), tree.Knowledge()
-	if in.keep {
-		h.at = nil
-	}
+	h := &History{Name: src.Name, Damage: []Damage{}, reader: reader{ignore: ignore}, final: -1}
 	if o.path() {
-		err = h.path(tree, in.records, o.Leaf)
-	} else {
-		err = h.cut(tree, &in.reader, o)
+		h.at = src.At
+	}
+	var spots []spot // by place in the tree
+	tree, err := replay.Read(h.lines(ctx, src.Lines, &spots))
+	if err == nil {
+		h.Knowledge, h.entries = tree.Knowledge(), tree.Entries
+		if o.path() {
+			err = h.path(ctx, tree, spots, o.Leaf)
+		} else {
+			err = h.cut(tree, o)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", src.Name, err)
@@ -82,24 +85,26 @@ func Read(ctx context.Context, src Source, o Options) (*History, error) {
 	return h, nil
 }
 
-// intake takes lines on their way into a tree: it digests what they say and
-// lets only that through which the fold needs.
-type intake struct {
-	reader
-	ctx     context.Context // of the one Read
-	keep    bool
-	records []record // as in the tree
-	damage  []Damage
-}
-
-func (in *intake) lines(lines iter.Seq2[transcript.Line, error]) iter.Seq2[transcript.Line, error] {
+// lines takes lines on their way into a tree: it notes where their records
+// stand and lets only that through which the tree needs.
+func (h *History) lines(ctx context.Context, lines iter.Seq2[transcript.Line, error], spots *[]spot) iter.Seq2[transcript.Line, error] {
 	return func(yield func(transcript.Line, error) bool) {
 		for l, err := range lines {
 			if err == nil && l.No%1024 == 0 {
-				err = context.Cause(in.ctx)
+				err = context.Cause(ctx)
 			}
 			if err == nil {
-				in.line(&l)
+				h.Damage = append(h.Damage, damageOf(&l)...)
+			}
+			for i := range l.Records {
+				e := &l.Records[i]
+				if e.Type == transcript.TypeSession {
+					continue
+				}
+				*spots = append(*spots, spot{l.No, l.Offset, int64(len(l.Raw)), i, e.ID == ""})
+				if h.at != nil && e.Compaction == nil && (e.Message == nil || e.Message.Role != transcript.System) {
+					*e = transcript.Entry{ID: strings.Clone(e.ID), ParentID: strings.Clone(e.ParentID), Line: e.Line}
+				}
 			}
 			if !yield(l, err) {
 				return
@@ -108,74 +113,8 @@ func (in *intake) lines(lines iter.Seq2[transcript.Line, error]) iter.Seq2[trans
 	}
 }
 
-func (in *intake) line(l *transcript.Line) {
-	in.damage = append(in.damage, damageOf(l)...)
-	for i := range l.Records {
-		e := &l.Records[i]
-		if e.Type == transcript.TypeSession {
-			continue
-		}
-		rec := in.record(e)
-		rec.entry = len(in.records)
-		rec.spot = spot{line: l.No, offset: l.Offset, size: int64(len(l.Raw)), record: i}
-		if !in.keep {
-			slim(e, &rec)
-		}
-		in.records = append(in.records, rec)
-	}
-}
-
-// slim drops from an entry what the fold of tools, prompt and model does not
-// need. Nothing that stays may share memory with the line, which may be lent.
-func slim(e *transcript.Entry, rec *record) {
-	for i, id := range rec.callIDs {
-		rec.callIDs[i] = strings.Clone(id)
-	}
-	rec.answers, rec.about, rec.kind = strings.Clone(rec.answers), strings.Clone(rec.about), strings.Clone(rec.kind)
-	e.ID, e.ParentID, e.Timestamp = strings.Clone(e.ID), strings.Clone(e.ParentID), ""
-	switch m := e.Message; {
-	case m == nil && !folds(e):
-		*e = transcript.Entry{Type: strings.Clone(e.Type), ID: e.ID, ParentID: e.ParentID, Line: e.Line}
-	case m == nil || m.Role == transcript.System:
-		return // few, and the fold needs them whole
-	case m.Role == transcript.Assistant:
-		s := &transcript.Message{
-			Role: m.Role, API: strings.Clone(m.API), Provider: strings.Clone(m.Provider), Model: strings.Clone(m.Model),
-			ResponseModel: strings.Clone(m.ResponseModel), ThinkingLevel: strings.Clone(m.ThinkingLevel),
-			StopReason: strings.Clone(m.StopReason),
-		}
-		if m.Usage != nil {
-			u := *m.Usage
-			u.Extra, u.Cost.Extra = nil, nil
-			s.Usage = &u
-		}
-		for _, c := range m.Calls() {
-			s.Content = append(s.Content, transcript.Block{Type: transcript.BlockToolCall, Call: &transcript.Call{
-				ID: strings.Clone(c.ID), Name: strings.Clone(c.Name), Arguments: append([]byte(nil), c.Arguments...),
-			}})
-		}
-		e.Message = s
-	default:
-		e.Message = nil
-	}
-	e.Raw = nil
-}
-
-// folds reports whether an entry that is no message changes what requests go
-// out with, or says how the run ended.
-func folds(e *transcript.Entry) bool {
-	if e.Custom != nil {
-		switch e.Custom.CustomType {
-		case transcript.CustomRun, transcript.CustomRequest, transcript.CustomEnd:
-			return true
-		}
-		return false
-	}
-	return e.Model != nil || e.Type == transcript.TypeThinking || e.Compaction != nil || e.Edit != nil
-}
-
 // path makes the steps of the path to a leaf, by default the last entry.
-func (h *History) path(tree *replay.Tree, records []record, leaf string) error {
+func (h *History) path(ctx context.Context, tree *replay.Tree, spots []spot, leaf string) error {
 	end := len(tree.Entries) - 1
 	if leaf != "" {
 		i, ok := tree.Find(leaf)
@@ -190,13 +129,19 @@ func (h *History) path(tree *replay.Tree, records []record, leaf string) error {
 	if len(path) > 0 {
 		h.root(tree, path[0])
 	}
-	for _, i := range path {
-		w.entry(&tree.Entries[i], records[i])
+	for n, i := range path {
+		if n%1024 == 0 && context.Cause(ctx) != nil {
+			return context.Cause(ctx)
+		}
+		s := step{entry: i, spot: spots[i]}
+		e, err := h.entry(&s)
+		if err != nil {
+			return err
+		}
+		w.entry(e, s)
 	}
 	w.finish()
-	if h.at == nil {
-		h.entries = tree.Entries
-	}
+	h.Usage = tokensOf(w.now.state.Usage())
 	return nil
 }
 
@@ -213,26 +158,22 @@ func (h *History) root(tree *replay.Tree, i int) {
 }
 
 // cut makes a step of each message that is in effect at a cut.
-func (h *History) cut(tree *replay.Tree, r *reader, o Options) error {
+func (h *History) cut(tree *replay.Tree, o Options) error {
 	state, at, err := tree.At(o.At, o.Leaf)
 	if err != nil {
 		return err
 	}
-	h.At = &at
+	h.At, h.entries = &at, nil
 	turns := turnsTo(tree, at)
 	w := newWalk(h, nil)
 	for i, item := range state.Context() {
-		e := transcript.Entry{Type: transcript.TypeMessage, ID: item.Entry, Line: item.Line, Message: &item.Message}
-		rec := r.record(&e)
-		rec.entry, rec.spot.line = i, item.Line
-		w.entry(&e, rec)
+		h.entries = append(h.entries, transcript.Entry{Type: transcript.TypeMessage, ID: item.Entry, Line: item.Line, Message: &item.Message})
+		w.entry(&h.entries[i], step{entry: i, spot: spot{line: item.Line}})
 		h.steps[i].turn = turns[item.Entry]
-		h.entries = append(h.entries, e)
 	}
+	w.now = conditions{state: state}
 	w.finish()
-	h.Turns = at.Turn
-	end := conditions{state: state}
-	h.end, h.Usage = end.answered(nil), tokensOf(state.Usage())
+	h.Turns, h.Usage = at.Turn, tokensOf(state.Usage())
 	return nil
 }
 
@@ -250,36 +191,4 @@ func turnsTo(tree *replay.Tree, at replay.Position) map[string]int {
 		turns[tree.Entries[i].ID] = s.Turn()
 	}
 	return turns
-}
-
-// load reads the entry of a step again, and checks that it is still the same.
-func (h *History) load(s *step) (*transcript.Entry, error) {
-	if h.at == nil {
-		return &h.entries[s.entry], nil
-	}
-	line := make([]byte, s.spot.size)
-	if _, err := h.at.ReadAt(line, s.spot.offset); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read %s again: %w", h.Name, err)
-	}
-	e, ok := recordOf(line, s.spot.record)
-	again := reader{ignore: h.ignore}
-	if !ok || again.record(&e).whole != s.whole {
-		return nil, fmt.Errorf("read %s again: line %d has changed meanwhile", h.Name, s.spot.line)
-	}
-	e.Line = s.spot.line
-	return &e, nil
-}
-
-// recordOf parses one record of a line. Damaged lines go through the reader of
-// lines, which takes a buffer of 64 KiB each time.
-func recordOf(line []byte, n int) (transcript.Entry, bool) {
-	if e, err := transcript.ParseEntry(bytes.TrimRight(line, "\r\n")); err == nil && n == 0 {
-		return e, true
-	}
-	for l, err := range transcript.Lines(bytes.NewReader(line), transcript.Options{MaxLine: len(line) + 1}) {
-		if err == nil && n < len(l.Records) {
-			return l.Records[n], true
-		}
-	}
-	return transcript.Entry{}, false
 }

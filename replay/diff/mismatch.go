@@ -6,10 +6,6 @@ import (
 	"github.com/turnlog/turnlog/replay/text"
 )
 
-// Calls are the tool calls of the path in order, those of answers that did not
-// arrive left out.
-func (h *History) Calls() []Call { return h.calls }
-
 // Describe says in one line what is wrong, given the lists that were compared.
 // It is safe to print.
 func (m Mismatch) Describe(want, got []Call) string {

@@ -54,18 +54,11 @@ type spot struct {
 	offset int64
 	size   int64
 	record int // of the line
+
+	unnamed bool // has no id, as in version 1: only the tree has one
 }
 
-// record is an entry as it was read, before it is known which path counts.
-type record struct {
-	step
-	callIDs []string // of an answer
-	answers string   // the call that a result is for
-	about   string   // the entry that another entry refers to
-	skip    bool     // is no step: a setting, or ignored
-}
-
-// reader makes records of entries.
+// reader digests entries.
 type reader struct {
 	ignore ignored
 	scratch
@@ -96,58 +89,47 @@ func (r *reader) isSetting(e *transcript.Entry) bool {
 	return false
 }
 
-// record digests an entry.
-func (r *reader) record(e *transcript.Entry) record {
-	rec := record{step: step{kind: kindOf(e), target: -1}, skip: r.isSetting(e)}
-	if rec.skip {
-		return rec
-	}
+// digest says of a step what its entry is and says.
+func (r *reader) digest(s *step, e *transcript.Entry) {
+	s.kind, s.target = kindOf(e), -1
 	said, settings, rest := r.trees(e)
-	rec.said = r.sum(rec.kind, said)
-	rec.whole = rec.said
+	s.said = r.sum(s.kind, said)
+	s.whole = s.said
 	if len(settings)+len(rest) > 0 {
-		rec.whole = r.sum(rec.said, settings, rest)
+		s.whole = r.sum(s.said, settings, rest)
 	}
-	rec.shape = r.sum(rec.kind)
-	rec.calls = rec.shape
-	if m := e.Message; m != nil {
-		r.messageKeys(&rec, m, said)
-	} else {
-		rec.about = reference(e)
+	s.shape = r.sum(s.kind)
+	s.calls = s.shape
+	switch m := e.Message; {
+	case m == nil:
+	case m.Role == transcript.Assistant:
+		s.failed = m.Failed()
+		r.digestCalls(s, m, said)
+	case m.Role == transcript.ToolResult:
+		s.ids = r.sum(m.ToolCallID)
+		s.shape = r.sum(s.kind, m.ToolName)
+		s.calls = s.shape
 	}
-	return rec
 }
 
-// messageKeys digests what aligns messages that are not the same: calls and
-// results. said is the message's tree, in which the arguments are decoded.
-func (r *reader) messageKeys(rec *record, m *transcript.Message, said map[string]any) {
-	rec.failed = m.Failed()
-	switch m.Role {
-	case transcript.Assistant:
-		blocks, _ := said["content"].([]any)
-		var names, calls, ids []any
-		same := map[digest]int{}
-		for i := range m.Content {
-			b := &m.Content[i]
-			if b.Call == nil || b.Type != transcript.BlockToolCall {
-				continue
-			}
-			call, _ := blocks[i].(map[string]any)
-			rec.callIDs = append(rec.callIDs, b.Call.ID)
-			ids = append(ids, b.Call.ID)
-			sum := r.sum(call["name"], call["arguments"])
-			rec.made = append(rec.made, made{sum, same[sum]})
-			same[sum]++
-			names = append(names, call["name"])
-			calls = append(calls, sum)
+// digestCalls digests what aligns answers that are not the same. said is the
+// message's tree, in which the arguments are decoded.
+func (r *reader) digestCalls(s *step, m *transcript.Message, said map[string]any) {
+	blocks, _ := said["content"].([]any)
+	var names, calls, ids []any
+	same := map[digest]int{}
+	for i := range m.Content {
+		b := &m.Content[i]
+		if b.Call == nil || b.Type != transcript.BlockToolCall {
+			continue
 		}
-		rec.shape = r.sum(rec.kind, names)
-		rec.calls, rec.ids = r.sum(rec.kind, calls), r.sum(ids)
-	case transcript.ToolResult:
-		rec.answers, rec.ids = m.ToolCallID, r.sum(m.ToolCallID)
-		rec.shape = r.sum(rec.kind, m.ToolName)
-		rec.calls = rec.shape
+		sum := r.sum(member(blocks[i], "name"), member(blocks[i], "arguments"))
+		s.made = append(s.made, made{sum, same[sum]})
+		same[sum]++
+		names, calls, ids = append(names, member(blocks[i], "name")), append(calls, sum), append(ids, b.Call.ID)
 	}
+	s.shape = r.sum(s.kind, names)
+	s.calls, s.ids = r.sum(s.kind, calls), r.sum(ids)
 }
 
 // trees gives what is compared of an entry: what it says, settings, and
@@ -182,21 +164,6 @@ func entryTree(e *transcript.Entry, ignore ignored) map[string]any {
 		delete(tree, name)
 	}
 	return tree
-}
-
-// reference is the id of the entry that another one is about.
-func reference(e *transcript.Entry) string {
-	switch {
-	case e.Compaction != nil:
-		return e.Compaction.FirstKeptEntryID
-	case e.Branch != nil:
-		return e.Branch.FromID
-	case e.Edit != nil:
-		return e.Edit.TargetID
-	case e.Label != nil:
-		return e.Label.TargetID
-	}
-	return ""
 }
 
 func decodeArguments(raw []byte) any {

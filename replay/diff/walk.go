@@ -1,6 +1,11 @@
 package diff
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -11,7 +16,6 @@ type walk struct {
 	now   conditions
 	calls map[string]pair // call id: step and place in it
 	ids   map[string]int  // entry id: step
-	scratch
 }
 
 func newWalk(h *History, header *transcript.Entry) *walk {
@@ -23,41 +27,34 @@ func newWalk(h *History, header *transcript.Entry) *walk {
 	return w
 }
 
-func (w *walk) entry(e *transcript.Entry, rec record) {
-	h := w.h
+// entry takes the next entry of the path; s says where it stands.
+func (w *walk) entry(e *transcript.Entry, s step) {
+	h, m := w.h, e.Message
 	h.Entries++
 	at := len(h.steps)
-	if e.ID != "" {
-		w.ids[e.ID] = at // of an entry that is no step: the step that follows
+	if id := h.entries[s.entry].ID; id != "" {
+		w.ids[id] = at // of an entry that is no step: the step that follows
 	}
-	answer := e.Message != nil && e.Message.Role == transcript.Assistant
-	if answer {
-		rec.at = w.now.answered(e.Message)
-	}
+	var asked *situation
 	switch {
-	case answer:
+	case m != nil && m.Role == transcript.Assistant:
+		asked = w.now.answered(m)
 		w.now.apply(withoutContent(e))
-	case e.Message == nil || e.Message.Role == transcript.System:
-		w.now.apply(e) // prompts and results change nothing that requests go out with
+	case m == nil || m.Role == transcript.System:
+		w.now.apply(h.named(e, &s)) // prompts and results change nothing that requests go out with
 	}
 	h.Turns = w.now.state.Turn()
-	if rec.skip {
+	if h.isSetting(e) {
 		return
 	}
-	s := rec.step
+	h.digest(&s, e)
 	if s.message() {
 		h.Messages++
 	}
-	s.turn, s.number = h.Turns, h.Messages
-	if e.Compaction != nil {
-		rec.about = reference(e) // of version 1 it is known only in the tree
-	}
-	w.refer(&s, &rec)
-	for i, id := range rec.callIDs {
-		w.calls[id] = pair{at, i}
-	}
-	if answer {
-		w.answer(e, &s, at)
+	s.at, s.turn, s.number = asked, h.Turns, h.Messages
+	w.refer(&s, e)
+	if asked != nil {
+		w.answer(m, &s, at)
 	}
 	h.steps = append(h.steps, s)
 }
@@ -70,33 +67,133 @@ func withoutContent(e *transcript.Entry) *transcript.Entry {
 	return &transcript.Entry{Type: e.Type, ID: e.ID, ParentID: e.ParentID, Line: e.Line, Message: &m}
 }
 
-func (w *walk) answer(e *transcript.Entry, s *step, at int) {
-	if s.failed {
-		return // its calls never were any
-	}
-	w.h.final = at
-	for _, c := range e.Message.Calls() {
-		arguments := c.Arguments
-		if len(arguments) == 0 {
-			arguments = noArguments
+// answer notes the calls of an answer.
+func (w *walk) answer(m *transcript.Message, s *step, at int) {
+	for i, c := range m.Calls() {
+		w.calls[c.ID] = pair{at, i}
+		if s.failed {
+			continue // its calls never were any
 		}
-		w.h.calls = append(w.h.calls, Call{Name: c.Name, Arguments: arguments, Line: s.spot.line, Turn: s.turn})
+		made := Call{Name: c.Name, Arguments: c.Arguments, Line: s.spot.line, Turn: s.turn}
+		if len(made.Arguments) == 0 {
+			made.Arguments = noArguments
+		}
+		w.h.calls = append(w.h.calls, made)
+	}
+	if !s.failed {
+		w.h.final = at
 	}
 }
 
 // refer finds what a step is about.
-func (w *walk) refer(s *step, rec *record) {
-	if call, ok := w.calls[rec.answers]; ok && rec.answers != "" {
+func (w *walk) refer(s *step, e *transcript.Entry) {
+	if e.Message == nil {
+		if i, ok := w.ids[reference(e)]; ok {
+			s.target = i
+		}
+		return
+	}
+	if call, ok := w.calls[e.Message.ToolCallID]; ok && e.Message.ToolCallID != "" && e.Message.Role == transcript.ToolResult {
 		s.target, s.nth = call.a, call.b
 		made := w.h.steps[call.a].made[call.b]
-		s.calls = w.scratch.sum(s.kind, made.sum, number(int64(made.nth)))
-	} else if i, ok := w.ids[rec.about]; ok && rec.about != "" {
-		s.target = i
+		s.calls = w.h.sum(s.kind, made.sum, number(int64(made.nth)))
 	}
 }
 
+// reference is the id of the entry that another one is about.
+func reference(e *transcript.Entry) string {
+	switch {
+	case e.Compaction != nil:
+		return e.Compaction.FirstKeptEntryID
+	case e.Branch != nil:
+		return e.Branch.FromID
+	case e.Edit != nil:
+		return e.Edit.TargetID
+	case e.Label != nil:
+		return e.Label.TargetID
+	}
+	return ""
+}
+
 func (w *walk) finish() {
-	w.h.end, w.h.ran, w.h.ended = w.now.answered(nil), w.now.ran, w.now.ended
-	w.h.Made = len(w.h.calls)
-	w.h.Usage = tokensOf(w.now.state.Usage())
+	h := w.h
+	h.end, h.ran, h.ended, h.Made = w.now.answered(nil), w.now.ran, w.now.ended, len(h.calls)
+}
+
+// load reads the entry of a step again, and checks that it is still the same.
+func (h *History) load(s *step) (*transcript.Entry, error) {
+	e, err := h.entry(s)
+	if err != nil {
+		return nil, err
+	}
+	now := step{}
+	if h.digest(&now, e); now.whole != s.whole {
+		return nil, h.changed(s)
+	}
+	return e, nil
+}
+
+func (h *History) changed(s *step) error {
+	return fmt.Errorf("read %s again: line %d has changed meanwhile", h.Name, s.spot.line)
+}
+
+// entry reads an entry from where it stands, unless it was kept.
+func (h *History) entry(s *step) (*transcript.Entry, error) {
+	kept := &h.entries[s.entry]
+	if h.at == nil || kept.Type != "" {
+		return s.spot.asWritten(kept), nil
+	}
+	line := make([]byte, s.spot.size)
+	if _, err := h.at.ReadAt(line, s.spot.offset); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read %s again: %w", h.Name, err)
+	}
+	e, ok := h.record(line, s.spot)
+	if !ok || e.ID != "" && e.ID != kept.ID {
+		return nil, h.changed(s)
+	}
+	e.Line = kept.Line
+	return e, nil
+}
+
+// asWritten is an entry without the chain that the tree gave it.
+func (at *spot) asWritten(e *transcript.Entry) *transcript.Entry {
+	if !at.unnamed {
+		return e
+	}
+	c := *e
+	c.ID, c.ParentID = "", ""
+	return &c
+}
+
+// named is an entry with the chain that the tree gave it.
+func (h *History) named(e *transcript.Entry, s *step) *transcript.Entry {
+	if !s.spot.unnamed {
+		return e
+	}
+	c := *e
+	c.ID, c.ParentID = h.entries[s.entry].ID, h.entries[s.entry].ParentID
+	return &c
+}
+
+// record parses one record of a line. Damaged lines go through the reader of
+// lines, and are kept until the next one: there may be any number of records.
+func (h *History) record(line []byte, at spot) (*transcript.Entry, bool) {
+	if at.record == 0 {
+		if e, err := transcript.ParseEntry(bytes.TrimRight(line, "\r\n")); err == nil {
+			return &e, true
+		}
+	}
+	if h.lastAt != at.line {
+		h.last, h.lastAt = nil, at.line
+		for l, err := range transcript.Lines(bytes.NewReader(line), transcript.Options{MaxLine: len(line) + 1}) {
+			if err == nil {
+				h.last = append(h.last, l.Records...)
+			}
+		}
+	}
+	if at.record >= len(h.last) {
+		return nil, false
+	}
+	e := h.last[at.record]
+	return &e, true
 }
