@@ -1,6 +1,10 @@
 package diff
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
+)
 
 // Category groups changes by what they are about.
 type Category string
@@ -29,14 +33,14 @@ func Categories() []Category {
 }
 
 // Kind says what became of the subject of a change between a and b.
-type Kind string
+type Kind = jsondiff.Kind
 
 // The kinds of changes.
 const (
-	Added   Kind = "added"   // only b has it
-	Removed Kind = "removed" // only a has it
-	Changed Kind = "changed"
-	Moved   Kind = "moved" // the same, in another place
+	Added   = jsondiff.Added   // only b has it
+	Removed = jsondiff.Removed // only a has it
+	Changed = jsondiff.Changed
+	Moved   = Kind("moved") // the same, in another place
 )
 
 // Change is one difference.
@@ -63,23 +67,13 @@ type Place struct {
 func place(s *step) Place { return Place{Line: s.spot.line, Turn: s.turn, Message: s.number} }
 
 // changeOf is a change of a field.
-func changeOf(f Field, c Category, subject string) Change {
+func changeOf(f jsondiff.Field, c Category, subject string) Change {
 	return Change{Category: c, Kind: f.Kind, Subject: subject, Path: f.Path, A: f.A, B: f.B}
 }
 
 // valueChange is a change of a whole value; nil is a side that has none.
 func valueChange(c Category, subject string, a, b any) Change {
-	return changeOf(Field{Kind: kindFor(a != nil, b != nil), A: a, B: b}, c, subject)
-}
-
-func kindFor(inA, inB bool) Kind {
-	switch {
-	case !inA:
-		return Added
-	case !inB:
-		return Removed
-	}
-	return Changed
+	return changeOf(jsondiff.Field{Kind: jsondiff.KindOf(a != nil, b != nil), A: a, B: b}, c, subject)
 }
 
 // budget bounds the changes of each category that keep what both sides have,

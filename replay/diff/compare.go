@@ -1,10 +1,13 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 )
 
 // Mode says how much is compared.
@@ -36,8 +39,8 @@ type Options struct {
 	Values int
 
 	// Of mode calls.
-	Sequence  Sequence      // "" is Exact
-	Arguments ArgumentMatch // "" is the whole of them
+	Sequence  calls.Sequence      // "" is Exact
+	Arguments calls.ArgumentMatch // "" is the whole of them
 }
 
 // path reports whether the whole path is compared, and not a cut of it.
@@ -48,21 +51,21 @@ func (o *Options) path() bool { return o.At == (replay.Cut{}) && !o.AtEnd }
 type Result struct {
 	A, B       *History
 	Mode       Mode
-	Sequence   Sequence // of mode calls, else ""
-	Arguments  ArgumentMatch
+	Sequence   calls.Sequence // of mode calls, else ""
+	Arguments  calls.ArgumentMatch
 	Common     Common
-	Divergence *Divergence // nil if there is none
-	Causes     []Category  // what requests went out with that differs where the histories part
-	Edits      []Edit      // mode full: at the level of entries
-	Changes    []Change    // by category, in the order of Categories; in each in the order of the histories
-	Mismatches []Mismatch  // mode calls
+	Divergence *Divergence      // nil if there is none
+	Causes     []Category       // what requests went out with that differs where the histories part
+	Edits      []Edit           // mode full: at the level of entries
+	Changes    []Change         // by category, in the order of Categories; in each in the order of the histories
+	Mismatches []calls.Mismatch // mode calls
 	Ignored    []string
 
 	pairs pairing
 	first int // step of A at whose request conditions first differ, -1 for none
 
 	parted []Change // what Causes are made of
-	turns  pair     // of the requests that they are about
+	turns  [2]int   // of the requests that they are about
 }
 
 // Common is the prefix that two histories share.
@@ -98,7 +101,7 @@ func (r *Result) Patch() (Patch, error) {
 	for _, e := range p {
 		done[e.B] = true
 	}
-	for j, i := range r.pairs.b {
+	for j, i := range r.pairs.B {
 		if i >= 0 && !done[j] && r.A.steps[i].ids != r.B.steps[j].ids {
 			p = append(p, Edit{Op: Rename, A: i, B: j})
 		}
@@ -124,15 +127,15 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 		r.Mode = Full
 	}
 	if r.Mode == OnlyCalls {
-		r.Sequence, r.Arguments = o.Sequence.orDefault(), o.Arguments.orDefault()
-		r.Mismatches = CompareCalls(a.calls, b.calls, r.Sequence, r.Arguments)
+		r.Sequence, r.Arguments = cmp.Or(o.Sequence, calls.Exact), cmp.Or(o.Arguments, calls.MatchExact)
+		r.Mismatches = calls.Compare(a.calls, b.calls, r.Sequence, r.Arguments)
 		r.damage()
 		return r, nil
 	}
 	r.pairs = pairUp(a.steps, b.steps)
 	r.Changes = r.standing(o.Values)
 	if r.Mode == Full {
-		r.Edits = edits(a.steps, b.steps, &r.pairs)
+		r.Edits = r.pairs.edits()
 		if err := r.contents(ctx, o.Values); err != nil {
 			return nil, err
 		}
@@ -151,7 +154,7 @@ func (r *Result) standing(values int) []Change {
 	t := r.newTrail(values)
 	for i := range r.A.steps {
 		x := &r.A.steps[i]
-		if j := r.pairs.a[i]; j >= 0 && !r.pairs.movedA[i] && x.at != nil {
+		if j := r.pairs.A[i]; j >= 0 && !r.pairs.MovedA[i] && x.at != nil {
 			y := &r.B.steps[j]
 			t.pass(i, x.at, y.at, place(x), place(y))
 		}
@@ -175,7 +178,7 @@ func (r *Result) usage() {
 	if slices.Contains(r.Ignored, "usage") || r.A.Usage == r.B.Usage {
 		return
 	}
-	for _, f := range Fields(tokenTree(r.A.Usage), tokenTree(r.B.Usage)) {
+	for _, f := range jsondiff.Fields(tokenTree(r.A.Usage), tokenTree(r.B.Usage)) {
 		r.Changes = append(r.Changes, changeOf(f, Usage, "totals"))
 	}
 }
@@ -183,7 +186,7 @@ func (r *Result) usage() {
 // status compares how the runs ended, if both histories record runs.
 func (r *Result) status() {
 	a, b := r.A, r.B
-	if a.ran && b.ran && !equal(a.ended, b.ended) {
+	if a.ran && b.ran && !jsondiff.Equal(a.ended, b.ended) {
 		c := valueChange(Stop, "run", a.ended, b.ended)
 		c.PlaceA, c.PlaceB = a.endPlace(), b.endPlace()
 		r.Changes = append(r.Changes, c)
@@ -204,7 +207,7 @@ func (r *Result) records() {
 func (r *Result) damage() {
 	type line struct {
 		kind string
-		sum  digest
+		sum  jsondiff.Digest
 	}
 	count := map[line]int{}
 	for _, d := range r.A.Damage {

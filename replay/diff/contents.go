@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -80,7 +81,7 @@ func (d *describer) lone(h *History, i int, kind Kind) error {
 		return nil
 	}
 	for _, c := range e.Message.Calls() {
-		d.add(set(Change{Category: Calls, Subject: c.Name}, decodeArguments(c.Arguments)))
+		d.add(set(Change{Category: Calls, Subject: c.Name}, arguments(c)))
 	}
 	if text := e.Message.Text(); text != "" || len(e.Message.Calls()) == 0 {
 		d.add(set(Change{Category: Texts, Subject: subject(e)}, text))
@@ -126,7 +127,7 @@ func (d *describer) replaced(e *Edit) error {
 	if err != nil {
 		return err
 	}
-	if !d.r.pairs.sameTarget(d.r.A.steps, d.r.B.steps, e.A, e.B) {
+	if !d.r.pairs.sameTarget(e.A, e.B) {
 		d.add(Change{
 			Category: category(x), Kind: Changed, Subject: subject(p), Path: "$.target", PlaceA: place(x), PlaceB: place(y),
 			A: targetText(x), B: targetText(y),
@@ -141,7 +142,7 @@ func (d *describer) replaced(e *Edit) error {
 	final := e.A == d.r.A.final && e.B == d.r.B.final
 	f := fieldChanges{x: x, y: y, p: p, q: q, final: final}
 	f.message(saidA, saidB)
-	for _, field := range append(Fields(settingsA, settingsB), Fields(restA, restB)...) {
+	for _, field := range append(jsondiff.Fields(settingsA, settingsB), jsondiff.Fields(restA, restB)...) {
 		f.rest(field)
 	}
 	for _, c := range f.changes {
@@ -154,14 +155,14 @@ func targetText(s *step) any {
 	if s.target < 0 {
 		return nil
 	}
-	return number(int64(s.target))
+	return jsondiff.Number(int64(s.target))
 }
 
 // answer compares the last answers if they do not belong together, so that
 // nothing has compared them yet.
 func (d *describer) answer() error {
 	a, b := d.r.A, d.r.B
-	if d.answered || a.final < 0 || b.final < 0 || d.r.pairs.a[a.final] == b.final {
+	if d.answered || a.final < 0 || b.final < 0 || d.r.pairs.A[a.final] == b.final {
 		return nil
 	}
 	p, err := a.load(&a.steps[a.final])
@@ -188,7 +189,7 @@ type fieldChanges struct {
 	changes []Change
 }
 
-func (f *fieldChanges) add(field Field, c Category, subject string) {
+func (f *fieldChanges) add(field jsondiff.Field, c Category, subject string) {
 	change := changeOf(field, c, subject)
 	change.PlaceA, change.PlaceB = place(f.x), place(f.y)
 	f.changes = append(f.changes, change)
@@ -200,7 +201,7 @@ func (f *fieldChanges) message(a, b map[string]any) {
 	if f.x.kind == string(transcript.Assistant) && f.y.kind == f.x.kind {
 		f.calls(takeCalls(a), takeCalls(b))
 	}
-	for _, field := range Fields(a, b) {
+	for _, field := range jsondiff.Fields(a, b) {
 		f.add(field, f.category(field.Path), subject(f.p))
 	}
 }
@@ -219,7 +220,7 @@ func (f *fieldChanges) category(path string) Category {
 }
 
 // rest is a difference of settings, or of members that are volatile.
-func (f *fieldChanges) rest(field Field) {
+func (f *fieldChanges) rest(field jsondiff.Field) {
 	c := Model
 	switch top, _, _ := strings.Cut(strings.TrimPrefix(field.Path, "$."), "."); {
 	case top == "usage":
@@ -249,24 +250,23 @@ func takeCalls(tree map[string]any) (calls []any) {
 
 // calls pairs the calls of two answers: the same, then those of one tool.
 func (f *fieldChanges) calls(a, b []any) {
-	s := scratch{arrays: map[*any]digest{}}
-	pairs := s.pairItems(a, b)
-	for i, j := range pairs.a {
+	pairs := jsondiff.Items(a, b)
+	for i, j := range pairs.A {
 		if j < 0 {
 			f.lone(a[i], Removed)
 			continue
 		}
 		name, other := member(a[i], "name"), member(b[j], "name")
-		if !equal(name, other) {
+		if !jsondiff.Equal(name, other) {
 			f.lone(a[i], Removed)
 			f.lone(b[j], Added)
 			continue
 		}
-		for _, field := range Fields(a[i], b[j]) {
+		for _, field := range jsondiff.Fields(a[i], b[j]) {
 			f.add(field, Arguments, stringOf(name))
 		}
 	}
-	for j, i := range pairs.b {
+	for j, i := range pairs.B {
 		if i < 0 {
 			f.lone(b[j], Added)
 		}
@@ -275,7 +275,7 @@ func (f *fieldChanges) calls(a, b []any) {
 
 func (f *fieldChanges) lone(call any, kind Kind) {
 	arguments := member(call, "arguments")
-	field := Field{Kind: kind, A: arguments}
+	field := jsondiff.Field{Kind: kind, A: arguments}
 	if kind == Added {
 		field.A, field.B = nil, arguments
 	}
@@ -285,6 +285,14 @@ func (f *fieldChanges) lone(call any, kind Kind) {
 func member(v any, name string) any {
 	m, _ := v.(map[string]any)
 	return m[name]
+}
+
+// arguments of a call, nil for none.
+func arguments(c *transcript.Call) any {
+	if len(c.Arguments) == 0 {
+		return nil
+	}
+	return jsondiff.Decode(c.Arguments)
 }
 
 func stringOf(v any) string {
@@ -297,7 +305,7 @@ func tokenTree(t Tokens) any {
 	if err != nil {
 		return nil // numbers only: cannot be
 	}
-	return decode(raw)
+	return jsondiff.Decode(raw)
 }
 
 // systemSubject is what a system message is called in changes.

@@ -69,27 +69,28 @@ func (p Patch) Apply(a []*transcript.Entry) []*transcript.Entry {
 }
 
 // edits lists the differences in the order of the histories.
-func edits(a, b []step, p *pairing) []Edit {
+func (p *pairing) edits() []Edit {
+	a, b := p.stepsA, p.stepsB
 	var list []Edit
 	i := 0
 	for j := 0; j <= len(b); j++ {
-		for ; i < len(a) && (p.a[i] < 0 || p.movedA[i]); i++ {
+		for ; i < len(a) && (p.A[i] < 0 || p.MovedA[i]); i++ {
 			// What moved away from what it refers to is not the same any more.
-			if p.a[i] < 0 || !p.sameTarget(a, b, i, p.a[i]) {
+			if p.A[i] < 0 || !p.sameTarget(i, p.A[i]) {
 				list = append(list, Edit{Op: Drop, A: i, B: -1})
 			}
 		}
 		if j == len(b) {
 			break
 		}
-		k := p.b[j]
+		k := p.B[j]
 		switch {
-		case k < 0, p.movedA[k] && !p.sameTarget(a, b, k, j):
+		case k < 0, p.MovedA[k] && !p.sameTarget(k, j):
 			list = append(list, Edit{Op: Insert, A: -1, B: j})
-		case p.movedA[k]:
+		case p.MovedA[k]:
 			list = append(list, Edit{Op: Move, A: k, B: j})
 		default:
-			if a[k].whole != b[j].whole || !p.sameTarget(a, b, k, j) {
+			if a[k].whole != b[j].whole || !p.sameTarget(k, j) {
 				list = append(list, Edit{Op: Replace, A: k, B: j})
 			}
 			i = k + 1

@@ -56,14 +56,3 @@ func Example() {
 	//       - "apples"
 	//       + "pears"
 }
-
-// What keeps the calls that were made from being those wanted.
-func ExampleCompareCalls() {
-	want := []diff.Call{{Name: "read", Arguments: []byte(`{"path":"a.txt"}`)}, {Name: "write"}}
-	got := []diff.Call{{Name: "read", Arguments: []byte(`{"path":"b.txt","limit":10}`)}, {Name: "ls"}, {Name: "write"}}
-	for _, m := range diff.CompareCalls(want, got, diff.InOrder, diff.MatchPartial) {
-		fmt.Println(m.Describe(want, got))
-	}
-	// Output:
-	// read {"path":"a.txt"} was not called, call 1 came near: $.path is "b.txt" and not "a.txt"
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -40,7 +41,7 @@ type History struct {
 	Damage    []Damage         `json:"damage"`
 
 	steps []step
-	calls []Call
+	calls []calls.Call
 	end   *situation
 	ran   bool // whether runs are recorded
 	ended any  // status of the last run, nil if it did not end
@@ -55,7 +56,7 @@ type History struct {
 
 // Calls are the tool calls of the path in order, those of answers that did not
 // arrive left out.
-func (h *History) Calls() []Call { return h.calls }
+func (h *History) Calls() []calls.Call { return h.calls }
 
 // Read reads a transcript as o says: its path to o.Leaf, or with a cut what
 // was in effect there. Errors are I/O errors, a *replay.CutError, or a

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 )
 
 // JSONVersion is the version of what [Result.WriteJSON] writes. Members are
@@ -14,21 +17,21 @@ const JSONVersion = 1
 // documented form, see the package comment.
 type (
 	resultRecord struct {
-		Version    int              `json:"version"`
-		Equal      bool             `json:"equal"`
-		Mode       Mode             `json:"mode"`
-		Sequence   Sequence         `json:"sequence,omitempty"`
-		Arguments  ArgumentMatch    `json:"arguments,omitempty"`
-		Ignored    []string         `json:"ignored"`
-		A          *History         `json:"a"`
-		B          *History         `json:"b"`
-		Common     *Common          `json:"common,omitempty"`
-		Divergence *Divergence      `json:"divergence,omitempty"`
-		Causes     []Category       `json:"causes"`
-		Stat       []stat           `json:"stat"`
-		Changes    []Change         `json:"changes"`
-		Edits      []editRecord     `json:"edits"`
-		Mismatches []mismatchRecord `json:"mismatches"`
+		Version    int                 `json:"version"`
+		Equal      bool                `json:"equal"`
+		Mode       Mode                `json:"mode"`
+		Sequence   calls.Sequence      `json:"sequence,omitempty"`
+		Arguments  calls.ArgumentMatch `json:"arguments,omitempty"`
+		Ignored    []string            `json:"ignored"`
+		A          *History            `json:"a"`
+		B          *History            `json:"b"`
+		Common     *Common             `json:"common,omitempty"`
+		Divergence *Divergence         `json:"divergence,omitempty"`
+		Causes     []Category          `json:"causes"`
+		Stat       []stat              `json:"stat"`
+		Changes    []Change            `json:"changes"`
+		Edits      []editRecord        `json:"edits"`
+		Mismatches []mismatchRecord    `json:"mismatches"`
 	}
 	editRecord struct {
 		Op Op     `json:"op"`
@@ -36,13 +39,13 @@ type (
 		B  *Place `json:"b,omitempty"`
 	}
 	mismatchRecord struct {
-		A      *callRecord `json:"a,omitempty"`
-		B      *callRecord `json:"b,omitempty"`
-		Fields []Field     `json:"fields"`
+		A      *callRecord      `json:"a,omitempty"`
+		B      *callRecord      `json:"b,omitempty"`
+		Fields []jsondiff.Field `json:"fields"`
 	}
 	callRecord struct {
 		Index int `json:"index"` // from 0
-		*Call
+		*calls.Call
 	}
 )
 

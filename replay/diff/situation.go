@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -50,7 +51,7 @@ func (s *settings) list(withParams bool) []setting {
 		list = append(list, s.params.list...)
 	}
 	if s.maxTokens > 0 {
-		list = append(list, setting{"maxTokens", number(s.maxTokens)})
+		list = append(list, setting{"maxTokens", jsondiff.Number(s.maxTokens)})
 	}
 	return append(list, setting{"toolsMode", word(s.mode)}, setting{"toolExecution", word(s.execution)})
 }
@@ -67,9 +68,9 @@ func newParams(raw json.RawMessage) *params {
 	if len(raw) == 0 {
 		return nil
 	}
-	members, ok := decode(raw).(map[string]any)
+	members, ok := jsondiff.Decode(raw).(map[string]any)
 	if !ok {
-		return &params{[]setting{{"params", decode(raw)}}}
+		return &params{[]setting{{"params", jsondiff.Decode(raw)}}}
 	}
 	var list []setting
 	for _, name := range slices.Sorted(maps.Keys(members)) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 )
 
 // standing is a difference of what requests went out with: it holds from one
@@ -41,13 +42,13 @@ type trail struct {
 	turns         [2]int   // of those before
 	first         int      // step of a at whose request the first difference begins, -1 for none
 
-	open     map[about]map[digest]standing // by what both sides say
+	open     map[about]map[jsondiff.Digest]standing // by what both sides say
 	done     []standing
 	begun    int
 	kept     budget
 	declared listing
 	sections listing
-	sums     scratch
+	sums     jsondiff.Digester
 }
 
 func (r *Result) newTrail(values int) *trail {
@@ -55,7 +56,7 @@ func (r *Result) newTrail(values int) *trail {
 	return &trail{
 		tools: r.A.Knowledge == r.B.Knowledge, others: r.Mode != OnlyTools,
 		last: [2]*situation{nothing, nothing}, first: -1,
-		open: map[about]map[digest]standing{}, kept: newBudget(values),
+		open: map[about]map[jsondiff.Digest]standing{}, kept: newBudget(values),
 		declared: newListing(), sections: newListing(),
 	}
 }
@@ -86,7 +87,7 @@ func (t *trail) pass(step int, x, y *situation, at, other Place) {
 // difference is a change whose values may be made when they are needed.
 type difference struct {
 	Change
-	key    digest
+	key    jsondiff.Digest
 	values func() (a, b any) // nil if the change has them
 }
 
@@ -96,7 +97,7 @@ func (t *trail) set(what about, now ...difference) {
 	if len(was)+len(now) == 0 {
 		return
 	}
-	open := make(map[digest]standing, len(now))
+	open := make(map[jsondiff.Digest]standing, len(now))
 	for _, d := range now {
 		s, ok := was[d.key]
 		if !ok {
@@ -152,7 +153,7 @@ func (t *trail) finish() []Change {
 
 // change makes a difference of a change that has its values.
 func (t *trail) change(c Change) difference {
-	return difference{Change: c, key: t.sums.sum(c.Path, string(c.Kind), c.A, c.B)}
+	return difference{Change: c, key: t.sums.Sum(c.Path, string(c.Kind), c.A, c.B)}
 }
 
 // toolChanges compares the tools that were declared or removed since the last
@@ -170,7 +171,7 @@ func (t *trail) toolChanges(now [2]*situation) {
 			n.place, _ = now[side].tools.Place(name)
 		}
 		return n
-	}, func(f Field, name string) Change { return changeOf(f, Tools, name) })
+	}, func(f jsondiff.Field, name string) Change { return changeOf(f, Tools, name) })
 	t.order(about{part: toolOrder}, Tools, &t.declared)
 }
 
@@ -180,8 +181,8 @@ func (t *trail) promptChanges(now [2]*situation) {
 	var text []difference
 	if sumA != sumB {
 		text = append(text, difference{
-			Change: Change{Category: Prompt, Kind: kindFor(sumA != empty, sumB != empty), Subject: "system text"},
-			key:    t.sums.sum(string(sumA[:]), string(sumB[:])),
+			Change: Change{Category: Prompt, Kind: jsondiff.KindOf(sumA != empty, sumB != empty), Subject: "system text"},
+			key:    t.sums.Sum(string(sumA[:]), string(sumB[:])),
 			values: func() (any, any) { return word(a.Content()), word(b.Content()) },
 		})
 	}
@@ -194,7 +195,7 @@ func (t *trail) promptChanges(now [2]*situation) {
 			n = named{value: s.Text, place: place, there: true}
 		}
 		return n
-	}, func(f Field, name string) Change {
+	}, func(f jsondiff.Field, name string) Change {
 		f.Path = ""
 		return changeOf(f, Prompt, "section "+name)
 	})
@@ -209,7 +210,7 @@ type named struct {
 }
 
 // list compares those of a list whose names are given.
-func (t *trail) list(p part, l *listing, names []string, find func(side int, name string) named, change func(Field, string) Change) {
+func (t *trail) list(p part, l *listing, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	sides := make(map[string][2]named, len(names))
@@ -223,9 +224,9 @@ func (t *trail) list(p part, l *listing, names []string, find func(side int, nam
 	})
 	for _, name := range names {
 		a, b := sides[name][0], sides[name][1]
-		fields := []Field{{Kind: kindFor(a.there, b.there), A: a.value, B: b.value}}
+		fields := []jsondiff.Field{{Kind: jsondiff.KindOf(a.there, b.there), A: a.value, B: b.value}}
 		if a.there == b.there {
-			fields = Fields(a.value, b.value)
+			fields = jsondiff.Fields(a.value, b.value)
 		}
 		now := make([]difference, len(fields))
 		for i, f := range fields {
@@ -251,7 +252,7 @@ func (t *trail) order(what about, c Category, l *listing) {
 	}
 	t.set(what, difference{
 		Change: Change{Category: c, Kind: Moved, Subject: "order"},
-		key:    t.sums.sum(number(int64(l.a.sum)), number(int64(l.b.sum))),
+		key:    t.sums.Sum(jsondiff.Number(int64(l.a.sum)), jsondiff.Number(int64(l.b.sum))),
 		values: func() (any, any) { return l.a.names(), l.b.names() },
 	})
 }
@@ -275,7 +276,7 @@ func (t *trail) settingChanges(now [2]*situation) {
 			continue
 		}
 		done[s.name] = true
-		if a, b := values[0][s.name], values[1][s.name]; equal(a, b) {
+		if a, b := values[0][s.name], values[1][s.name]; jsondiff.Equal(a, b) {
 			t.set(about{settingPart, s.name})
 		} else {
 			t.set(about{settingPart, s.name}, t.change(valueChange(Model, s.name, a, b)))

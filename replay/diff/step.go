@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -10,25 +11,25 @@ type step struct {
 	kind   string // role of a message, else type of the entry
 	entry  int    // index in the tree; in the context for a cut
 	spot   spot
-	whole  digest // all that is compared
-	said   digest // without the settings of the model and without volatile members
-	calls  digest // kind, and the calls with their arguments, or the call of a result
-	shape  digest // kind, and the names of the calls, or the tool of a result
-	target int    // step that it refers to, -1 for none or one off the path
-	nth    int    // which call of the target
-	turn   int    // of the path, from 1; 0 before the first request
-	number int    // of the message on the path, from 1; of the one before for other entries
-	failed bool   // an answer that did not arrive
+	whole  jsondiff.Digest // all that is compared
+	said   jsondiff.Digest // without the settings of the model and without volatile members
+	calls  jsondiff.Digest // kind, and the calls with their arguments, or the call of a result
+	shape  jsondiff.Digest // kind, and the names of the calls, or the tool of a result
+	target int             // step that it refers to, -1 for none or one off the path
+	nth    int             // which call of the target
+	turn   int             // of the path, from 1; 0 before the first request
+	number int             // of the message on the path, from 1; of the one before for other entries
+	failed bool            // an answer that did not arrive
 	at     *situation
 
-	made []made // the calls of an answer
-	ids  digest // texts of its call ids, which are not compared
+	made []made          // the calls of an answer
+	ids  jsondiff.Digest // texts of its call ids, which are not compared
 }
 
 // made is a call of an answer: name and arguments, and how many of those before
 // it say the same.
 type made struct {
-	sum digest
+	sum jsondiff.Digest
 	nth int
 }
 
@@ -61,7 +62,7 @@ type spot struct {
 // reader digests entries.
 type reader struct {
 	ignore ignored
-	scratch
+	jsondiff.Digester
 }
 
 // kindOf names what an entry is.
@@ -93,12 +94,12 @@ func (r *reader) isSetting(e *transcript.Entry) bool {
 func (r *reader) digest(s *step, e *transcript.Entry) {
 	s.kind, s.target = kindOf(e), -1
 	said, settings, rest := r.trees(e)
-	s.said = r.sum(s.kind, said)
+	s.said = r.Sum(s.kind, said)
 	s.whole = s.said
 	if len(settings)+len(rest) > 0 {
-		s.whole = r.sum(s.said, settings, rest)
+		s.whole = r.Sum(s.said, settings, rest)
 	}
-	s.shape = r.sum(s.kind)
+	s.shape = r.Sum(s.kind)
 	s.calls = s.shape
 	switch m := e.Message; {
 	case m == nil:
@@ -106,8 +107,8 @@ func (r *reader) digest(s *step, e *transcript.Entry) {
 		s.failed = m.Failed()
 		r.digestCalls(s, m, said)
 	case m.Role == transcript.ToolResult:
-		s.ids = r.sum(m.ToolCallID)
-		s.shape = r.sum(s.kind, m.ToolName)
+		s.ids = r.Sum(m.ToolCallID)
+		s.shape = r.Sum(s.kind, m.ToolName)
 		s.calls = s.shape
 	}
 }
@@ -117,19 +118,19 @@ func (r *reader) digest(s *step, e *transcript.Entry) {
 func (r *reader) digestCalls(s *step, m *transcript.Message, said map[string]any) {
 	blocks, _ := said["content"].([]any)
 	var names, calls, ids []any
-	same := map[digest]int{}
+	same := map[jsondiff.Digest]int{}
 	for i := range m.Content {
 		b := &m.Content[i]
 		if b.Call == nil || b.Type != transcript.BlockToolCall {
 			continue
 		}
-		sum := r.sum(member(blocks[i], "name"), member(blocks[i], "arguments"))
+		sum := r.Sum(member(blocks[i], "name"), member(blocks[i], "arguments"))
 		s.made = append(s.made, made{sum, same[sum]})
 		same[sum]++
 		names, calls, ids = append(names, member(blocks[i], "name")), append(calls, sum), append(ids, b.Call.ID)
 	}
-	s.shape = r.sum(s.kind, names)
-	s.calls, s.ids = r.sum(s.kind, calls), r.sum(ids)
+	s.shape = r.Sum(s.kind, names)
+	s.calls, s.ids = r.Sum(s.kind, calls), r.Sum(ids)
 }
 
 // trees gives what is compared of an entry: what it says, settings, and
@@ -164,11 +165,4 @@ func entryTree(e *transcript.Entry, ignore ignored) map[string]any {
 		delete(tree, name)
 	}
 	return tree
-}
-
-func decodeArguments(raw []byte) any {
-	if len(raw) == 0 {
-		return nil
-	}
-	return decode(raw)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -141,9 +143,9 @@ func (p *printer) cause(c Category) {
 		}
 		seen[name] = true
 	}
-	turns := fmt.Sprintf("turn %d", p.r.turns.a)
-	if p.r.turns.a != p.r.turns.b {
-		turns = fmt.Sprintf("turn %d | %d", p.r.turns.a, p.r.turns.b)
+	turns := fmt.Sprintf("turn %d", p.r.turns[0])
+	if p.r.turns[0] != p.r.turns[1] {
+		turns = fmt.Sprintf("turn %d | %d", p.r.turns[0], p.r.turns[1])
 	}
 	line := fmt.Sprintf("%s from %s: %s", c, turns, strings.Join(names, ", "))
 	p.print("%s %s\n", p.paint(yellow, "cause:"), text.Fit(line, p.o.Width-7))
@@ -205,7 +207,7 @@ func (p *printer) mismatches() {
 	}
 }
 
-func (p *printer) call(mark, code, side string, n int, c *Call) {
+func (p *printer) call(mark, code, side string, n int, c *calls.Call) {
 	head := fmt.Sprintf("%s call %d, %s:%d turn %d: ", mark, n+1, side, c.Line, c.Turn)
 	call := text.Printable(c.Name + " " + string(c.Arguments))
 	p.print("  %s%s\n", p.paint(code, head), text.Fit(call, max(20, p.o.Width-len(head)-2)))
@@ -271,17 +273,17 @@ func (p *printer) change(c *Change) {
 	at := []string{sideText("a", c.PlaceA, c.UntilA), sideText("b", c.PlaceB, c.UntilB)}
 	at = slices.DeleteFunc(at, func(side string) bool { return side == "" })
 	p.print("  %s %s  %s\n", p.mark(c.Kind), title, p.paint(dim, strings.Join(at, " | ")))
-	p.values(Field{Kind: c.Kind, A: c.A, B: c.B})
+	p.values(jsondiff.Field{Kind: c.Kind, A: c.A, B: c.B})
 }
 
 // values shows what the sides have.
-func (p *printer) values(f Field) {
+func (p *printer) values(f jsondiff.Field) {
 	switch {
 	case f.Kind == Added:
 		p.lone("+", green, f.B)
 	case f.Kind == Removed:
 		p.lone("-", red, f.A)
-	case f.Kind == Moved && equal(f.A, f.B):
+	case f.Kind == Moved && jsondiff.Equal(f.A, f.B):
 		p.lone(" ", dim, f.A)
 	default:
 		p.both(f.A, f.B)

@@ -1,10 +1,10 @@
 package diff
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -50,7 +50,7 @@ func (o *object) put(name string, v any) {
 
 func (o *object) raw(name string, v json.RawMessage) {
 	if len(v) > 0 && !o.ignore[name] {
-		o.set(name, decode(v))
+		o.set(name, jsondiff.Decode(v))
 	}
 }
 
@@ -60,23 +60,12 @@ func (o *object) fields(fields []transcript.Field) {
 	}
 }
 
-// decode gives the value of raw JSON. Numbers keep their digits.
-func decode(raw json.RawMessage) any {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return string(raw) // the reader has parsed it; compare what is there
-	}
-	return v
-}
-
 // bare is decode for members that the format itself interprets: the ignored
 // names are taken out at the top.
 func bare(raw json.RawMessage, ignore ignored) map[string]any {
-	m, ok := decode(raw).(map[string]any)
+	m, ok := jsondiff.Decode(raw).(map[string]any)
 	if !ok {
-		return map[string]any{"value": decode(raw)}
+		return map[string]any{"value": jsondiff.Decode(raw)}
 	}
 	for name := range m {
 		if ignore[name] {
@@ -124,10 +113,10 @@ func messageTree(m *transcript.Message, ignore ignored) (said, settings, rest ma
 	}
 	v.raw("usage", m.ToolUsage)
 	if m.HasDuration {
-		v.put("durationMs", number(m.DurationMs))
+		v.put("durationMs", jsondiff.Number(m.DurationMs))
 	}
 	if m.Timestamp != 0 {
-		v.put("timestamp", number(m.Timestamp))
+		v.put("timestamp", jsondiff.Number(m.Timestamp))
 	}
 	return o.members, s.members, v.members
 }
@@ -196,7 +185,7 @@ func bashTree(o *object, b *transcript.Bash) {
 	o.put("command", b.Command)
 	o.put("output", b.Output)
 	if b.ExitCode != nil {
-		o.put("exitCode", number(int64(*b.ExitCode)))
+		o.put("exitCode", jsondiff.Number(int64(*b.ExitCode)))
 	}
 	o.put("cancelled", b.Cancelled)
 	o.put("truncated", b.Truncated)
@@ -210,7 +199,7 @@ func usageTree(u *transcript.Usage) map[string]any {
 		"input": u.Input, "output": u.Output, "cacheRead": u.CacheRead, "cacheWrite": u.CacheWrite,
 		"totalTokens": u.TotalTokens, "reasoning": u.Reasoning,
 	} {
-		o.set(name, number(n))
+		o.set(name, jsondiff.Number(n))
 	}
 	for name, usd := range map[string]float64{
 		"input": u.Cost.Input, "output": u.Cost.Output, "cacheRead": u.Cost.CacheRead, "cacheWrite": u.Cost.CacheWrite, "total": u.Cost.Total,

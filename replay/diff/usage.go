@@ -1,6 +1,8 @@
 package diff
 
-import "github.com/turnlog/turnlog/replay/transcript"
+import (
+	"github.com/turnlog/turnlog/replay/transcript"
+)
 
 // Tokens are the totals of a history: tokens, and US dollars.
 type Tokens struct {

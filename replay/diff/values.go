@@ -1,13 +1,13 @@
 package diff
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
+	"github.com/turnlog/turnlog/replay/internal/align"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -19,7 +19,7 @@ func (p *printer) lone(mark, code string, v any) {
 	if v == nil {
 		return
 	}
-	p.print("      %s\n", p.paint(code, mark+" "+text.Fit(text.Printable(valueText(v)), p.o.Width-8)))
+	p.print("      %s\n", p.paint(code, mark+" "+text.Fit(text.Printable(jsondiff.Text(v)), p.o.Width-8)))
 }
 
 // both shows two values and what differs in them.
@@ -30,18 +30,7 @@ func (p *printer) both(a, b any) {
 		p.paragraphs(x, y)
 		return
 	}
-	p.pair("      ", valueText(a), valueText(b))
-}
-
-// valueText is a value as JSON on one line.
-func valueText(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Sprint(v) // decoded JSON always encodes
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	p.pair("      ", jsondiff.Text(a), jsondiff.Text(b))
 }
 
 // pair shows two lines of text with their differing words.
@@ -80,20 +69,20 @@ func (p *printer) line(indent, mark string, segments []segment) {
 // paragraphs shows the lines that differ in two texts, with their numbers.
 func (p *printer) paragraphs(a, b string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	pairs := newPairing(len(x), len(y))
-	align(x, y, pairs.pair)
+	pairs := align.NewPairing(len(x), len(y))
+	align.Keys(x, y, pairs.Pair)
 	shown, hidden := 0, 0
 	for i, j := 0, 0; i < len(x) || j < len(y); {
-		if i < len(x) && pairs.a[i] >= 0 && j < len(y) && pairs.b[j] >= 0 {
+		if i < len(x) && pairs.A[i] >= 0 && j < len(y) && pairs.B[j] >= 0 {
 			i++
 			j++
 			continue
 		}
 		fromA, fromB := i, j
-		for i < len(x) && pairs.a[i] < 0 {
+		for i < len(x) && pairs.A[i] < 0 {
 			i++
 		}
-		for j < len(y) && pairs.b[j] < 0 {
+		for j < len(y) && pairs.B[j] < 0 {
 			j++
 		}
 		size := i - fromA + j - fromB
@@ -150,7 +139,7 @@ func words(a, b string) (x, y []segment) {
 	same := [2][]bool{make([]bool, len(p)), make([]bool, len(q))}
 	match := func(i, j int) { same[0][i], same[1][j] = true, true }
 	if len(p)+len(q) <= mostWords {
-		align(p, q, match)
+		align.Keys(p, q, match)
 	} else {
 		ends(p, q, match)
 	}

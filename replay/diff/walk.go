@@ -2,11 +2,14 @@ package diff
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -14,12 +17,15 @@ import (
 type walk struct {
 	h     *History
 	now   conditions
-	calls map[string]pair // call id: step and place in it
-	ids   map[string]int  // entry id: step
+	calls map[string]callAt // by id
+	ids   map[string]int    // entry id: step
 }
 
+// callAt is a call of an answer.
+type callAt struct{ step, nth int }
+
 func newWalk(h *History, header *transcript.Entry) *walk {
-	w := &walk{h: h, calls: map[string]pair{}, ids: map[string]int{}}
+	w := &walk{h: h, calls: map[string]callAt{}, ids: map[string]int{}}
 	w.now.state = new(replay.State)
 	if header != nil {
 		w.now.state.Apply(header)
@@ -70,13 +76,13 @@ func withoutContent(e *transcript.Entry) *transcript.Entry {
 // answer notes the calls of an answer.
 func (w *walk) answer(m *transcript.Message, s *step, at int) {
 	for i, c := range m.Calls() {
-		w.calls[c.ID] = pair{at, i}
+		w.calls[c.ID] = callAt{at, i}
 		if s.failed {
 			continue // its calls never were any
 		}
-		made := Call{Name: c.Name, Arguments: c.Arguments, Line: s.spot.line, Turn: s.turn}
+		made := calls.Call{Name: c.Name, Arguments: c.Arguments, Line: s.spot.line, Turn: s.turn}
 		if len(made.Arguments) == 0 {
-			made.Arguments = noArguments
+			made.Arguments = json.RawMessage("{}") // absent is as good as empty
 		}
 		w.h.calls = append(w.h.calls, made)
 	}
@@ -94,9 +100,9 @@ func (w *walk) refer(s *step, e *transcript.Entry) {
 		return
 	}
 	if call, ok := w.calls[e.Message.ToolCallID]; ok && e.Message.ToolCallID != "" && e.Message.Role == transcript.ToolResult {
-		s.target, s.nth = call.a, call.b
-		made := w.h.steps[call.a].made[call.b]
-		s.calls = w.h.sum(s.kind, made.sum, number(int64(made.nth)))
+		s.target, s.nth = call.step, call.nth
+		made := w.h.steps[call.step].made[call.nth]
+		s.calls = w.h.Sum(s.kind, made.sum, jsondiff.Number(int64(made.nth)))
 	}
 }
 
@@ -143,16 +149,41 @@ func (h *History) entry(s *step) (*transcript.Entry, error) {
 	if h.at == nil || kept.Type != "" {
 		return s.spot.asWritten(kept), nil
 	}
-	line := make([]byte, s.spot.size)
-	if _, err := h.at.ReadAt(line, s.spot.offset); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read %s again: %w", h.Name, err)
+	e, err := h.record(s)
+	if err != nil {
+		return nil, err
 	}
-	e, ok := h.record(line, s.spot)
-	if !ok || e.ID != "" && e.ID != kept.ID {
+	if e == nil || e.ID != "" && e.ID != kept.ID {
 		return nil, h.changed(s)
 	}
 	e.Line = kept.Line
 	return e, nil
+}
+
+// record reads one record of a line, nil if it has no such record. Damaged
+// lines go through the reader of lines, and are kept until the next one: there
+// may be any number of records.
+func (h *History) record(s *step) (*transcript.Entry, error) {
+	if h.lastAt != s.spot.line {
+		line := make([]byte, s.spot.size)
+		if _, err := h.at.ReadAt(line, s.spot.offset); err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("read %s again: %w", h.Name, err)
+		}
+		if e, err := transcript.ParseEntry(bytes.TrimRight(line, "\r\n")); err == nil && s.spot.record == 0 {
+			return &e, nil
+		}
+		h.last, h.lastAt = nil, s.spot.line
+		for l, err := range transcript.Lines(bytes.NewReader(line), transcript.Options{MaxLine: len(line) + 1}) {
+			if err == nil {
+				h.last = append(h.last, l.Records...)
+			}
+		}
+	}
+	if s.spot.record >= len(h.last) {
+		return nil, nil
+	}
+	e := h.last[s.spot.record]
+	return &e, nil
 }
 
 // asWritten is an entry without the chain that the tree gave it.
@@ -173,27 +204,4 @@ func (h *History) named(e *transcript.Entry, s *step) *transcript.Entry {
 	c := *e
 	c.ID, c.ParentID = h.entries[s.entry].ID, h.entries[s.entry].ParentID
 	return &c
-}
-
-// record parses one record of a line. Damaged lines go through the reader of
-// lines, and are kept until the next one: there may be any number of records.
-func (h *History) record(line []byte, at spot) (*transcript.Entry, bool) {
-	if at.record == 0 {
-		if e, err := transcript.ParseEntry(bytes.TrimRight(line, "\r\n")); err == nil {
-			return &e, true
-		}
-	}
-	if h.lastAt != at.line {
-		h.last, h.lastAt = nil, at.line
-		for l, err := range transcript.Lines(bytes.NewReader(line), transcript.Options{MaxLine: len(line) + 1}) {
-			if err == nil {
-				h.last = append(h.last, l.Records...)
-			}
-		}
-	}
-	if at.record >= len(h.last) {
-		return nil, false
-	}
-	e := h.last[at.record]
-	return &e, true
 }

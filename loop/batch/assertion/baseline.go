@@ -7,13 +7,14 @@ import (
 	"os"
 
 	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/diff/calls"
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // baseline reads the calls of an earlier transcript. One that is damaged is
 // refused: a call may be in what cannot be read.
-func baseline(ctx context.Context, path string) ([]diff.Call, error) {
+func baseline(ctx context.Context, path string) ([]calls.Call, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read baseline: %w", err)

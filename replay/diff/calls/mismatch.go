@@ -1,8 +1,9 @@
-package diff
+package calls
 
 import (
 	"fmt"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -28,8 +29,8 @@ func (m Mismatch) Describe(want, got []Call) string {
 		if i == 3 {
 			return s + fmt.Sprintf(" and %d more", len(m.Fields)-i)
 		}
-		s += fmt.Sprintf(" %s is %s", text.Printable(f.Path), value(f.B, f.Kind != Removed))
-		if f.Kind != Added {
+		s += fmt.Sprintf(" %s is %s", text.Printable(f.Path), value(f.B, f.Kind != jsondiff.Removed))
+		if f.Kind != jsondiff.Added {
 			s += fmt.Sprintf(" and not %s", value(f.A, true))
 		}
 	}
@@ -40,5 +41,5 @@ func value(v any, there bool) string {
 	if !there {
 		return "missing"
 	}
-	return text.Fit(text.Printable(valueText(v)), 60)
+	return text.Fit(text.Printable(jsondiff.Text(v)), 60)
 }

@@ -1,4 +1,4 @@
-package diff
+package jsondiff
 
 import (
 	"encoding/json"
@@ -7,7 +7,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/turnlog/turnlog/replay/internal/align"
 )
+
+// Kind says what became of a value between a and b.
+type Kind string
+
+// The kinds of differences.
+const (
+	Added   Kind = "added"   // only b has it
+	Removed Kind = "removed" // only a has it
+	Changed Kind = "changed"
+)
+
+// KindOf is the kind of a difference by which side has a value.
+func KindOf(inA, inB bool) Kind {
+	switch {
+	case !inA:
+		return Added
+	case !inB:
+		return Removed
+	}
+	return Changed
+}
 
 // Field is a difference within decoded JSON.
 type Field struct {
@@ -21,7 +44,7 @@ type Field struct {
 // lists where they differ. The order of members does not matter, nor how a
 // number is written; items of arrays are aligned by what they say.
 func Fields(a, b any) []Field {
-	c := comparison{sums: scratch{arrays: map[*any]digest{}}}
+	c := comparison{sums: Digester{arrays: map[*any]Digest{}}}
 	c.values(a, b)
 	return c.fields
 }
@@ -31,7 +54,7 @@ func Fields(a, b any) []Field {
 // between a, b and b, a.
 type comparison struct {
 	path   []any // names of members and places of items
-	sums   scratch
+	sums   Digester
 	fields []Field
 }
 
@@ -47,12 +70,8 @@ func (c *comparison) values(a, b any) {
 			c.items(x, y)
 			return
 		}
-	case json.Number:
-		if y, ok := b.(json.Number); ok && sameNumber(x, y) {
-			return
-		}
 	default:
-		if a == b {
+		if Equal(a, b) {
 			return
 		}
 	}
@@ -65,18 +84,18 @@ func (c *comparison) members(a, b map[string]any) {
 	for _, name := range slices.Compact(names) {
 		x, inA := a[name]
 		y, inB := b[name]
-		c.below(name, kindFor(inA, inB), x, y)
+		c.below(name, KindOf(inA, inB), x, y)
 	}
 }
 
 func (c *comparison) items(a, b []any) {
-	pairs := c.sums.pairItems(a, b)
-	for j, i := range pairs.b {
+	pairs := c.sums.items(a, b)
+	for j, i := range pairs.B {
 		if i < 0 {
 			c.below(j, Added, nil, b[j])
 		}
 	}
-	for i, j := range pairs.a {
+	for i, j := range pairs.A {
 		if j < 0 {
 			c.below(i, Removed, a[i], nil)
 		} else {
@@ -96,30 +115,35 @@ func (c *comparison) below(step any, kind Kind, a, b any) {
 	c.path = c.path[:len(c.path)-1]
 }
 
-// pairItems aligns two arrays: items that are the same, then those of the same
+// Items aligns two arrays: items that are the same, then those of the same
 // kind, name and type, then what is left in order.
-func (s *scratch) pairItems(a, b []any) pairing {
-	p := newPairing(len(a), len(b))
-	same := [2][]digest{s.each(a, itself), s.each(b, itself)}
-	flip := slices.CompareFunc(same[0], same[1], digest.compare) > 0
+func Items(a, b []any) align.Pairing {
+	s := Digester{arrays: map[*any]Digest{}}
+	return s.items(a, b)
+}
+
+func (s *Digester) items(a, b []any) align.Pairing {
+	p := align.NewPairing(len(a), len(b))
+	same := [2][]Digest{s.each(a, itself), s.each(b, itself)}
+	flip := slices.CompareFunc(same[0], same[1], Digest.Compare) > 0
 	if flip {
 		a, b = b, a
 		same[0], same[1] = same[1], same[0]
-		p = p.flipped()
+		p = p.Flipped()
 	}
-	between(&p, same[0], same[1])
-	between(&p, s.each(a, itemName), s.each(b, itemName))
-	between(&p, s.each(a, itemKind), s.each(b, itemKind))
+	align.Between(&p, same[0], same[1])
+	align.Between(&p, s.each(a, itemName), s.each(b, itemName))
+	align.Between(&p, s.each(a, itemKind), s.each(b, itemKind))
 	if flip {
-		return p.flipped()
+		return p.Flipped()
 	}
 	return p
 }
 
-func (s *scratch) each(list []any, of func(any) any) []digest {
-	sums := make([]digest, len(list))
+func (s *Digester) each(list []any, of func(any) any) []Digest {
+	sums := make([]Digest, len(list))
 	for i, v := range list {
-		sums[i] = s.sum(of(v))
+		sums[i] = s.Sum(of(v))
 	}
 	return sums
 }
