@@ -64,7 +64,13 @@ type Place struct {
 	Message int `json:"message,omitempty"`
 }
 
-func place(s *step) Place { return Place{Line: s.spot.line, Turn: s.turn, Message: s.number} }
+// place is where a step stands; nil is nowhere.
+func place(s *step) Place {
+	if s == nil {
+		return Place{}
+	}
+	return Place{Line: s.spot.line, Turn: s.turn, Message: s.number}
+}
 
 // changeOf is a change of a field.
 func changeOf(f jsondiff.Field, c Category, subject string) Change {

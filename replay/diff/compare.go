@@ -93,32 +93,6 @@ func (r *Result) Equal() bool {
 	return len(r.Edits) == 0 && len(r.Changes) == 0 && len(r.Mismatches) == 0
 }
 
-// Patch is the edits with what they need to be applied, and the renaming of
-// calls whose ids are written differently.
-func (r *Result) Patch() (Patch, error) {
-	p := Patch(slices.Clone(r.Edits))
-	done := make(map[int]bool)
-	for _, e := range p {
-		done[e.B] = true
-	}
-	for j, i := range r.pairs.B {
-		if i >= 0 && !done[j] && r.A.steps[i].ids != r.B.steps[j].ids {
-			p = append(p, Edit{Op: Rename, A: i, B: j})
-		}
-	}
-	for i := range p {
-		if p[i].Op == Drop {
-			continue
-		}
-		e, err := r.B.load(&r.B.steps[p[i].B])
-		if err != nil {
-			return nil, err
-		}
-		p[i].Entry = e
-	}
-	return p, nil
-}
-
 // Compare compares two histories that were read with the same options. Errors
 // are I/O errors of reading them again.
 func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
@@ -139,8 +113,7 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 		if err := r.contents(ctx, o.Values); err != nil {
 			return nil, err
 		}
-		r.usage()
-		r.status()
+		r.totals()
 	}
 	r.records()
 	r.damage()
@@ -172,21 +145,17 @@ func (h *History) endPlace() Place {
 	return place(&h.steps[len(h.steps)-1])
 }
 
-// usage compares the totals. They follow from what the answers say, so they
-// count only where usage is compared.
-func (r *Result) usage() {
-	if slices.Contains(r.Ignored, "usage") || r.A.Usage == r.B.Usage {
-		return
-	}
-	for _, f := range jsondiff.Fields(tokenTree(r.A.Usage), tokenTree(r.B.Usage)) {
-		r.Changes = append(r.Changes, changeOf(f, Usage, "totals"))
-	}
-}
-
-// status compares how the runs ended, if both histories record runs.
-func (r *Result) status() {
+// totals compares what the answers used, which follows from what they say, so
+// it counts only where usage is compared; and how the runs ended, if both
+// histories record runs.
+func (r *Result) totals() {
 	a, b := r.A, r.B
-	if a.ran && b.ran && !jsondiff.Equal(a.ended, b.ended) {
+	if !slices.Contains(r.Ignored, "usage") && a.Usage != b.Usage {
+		for _, f := range jsondiff.Fields(a.Usage.tree(), b.Usage.tree()) {
+			r.Changes = append(r.Changes, changeOf(f, Usage, "totals"))
+		}
+	}
+	if a.ran && b.ran && a.ended != b.ended {
 		c := valueChange(Stop, "run", a.ended, b.ended)
 		c.PlaceA, c.PlaceB = a.endPlace(), b.endPlace()
 		r.Changes = append(r.Changes, c)
@@ -205,27 +174,10 @@ func (r *Result) records() {
 // damage compares the lines that could not be read: what is in them is not
 // known, so two histories are equal only if these are.
 func (r *Result) damage() {
-	type line struct {
-		kind string
-		sum  jsondiff.Digest
+	for _, d := range slices.Backward(without(r.A.Damage, r.B.Damage)) {
+		r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Removed, Subject: d.Kind, PlaceA: Place{Line: d.Line}, A: d.Message})
 	}
-	count := map[line]int{}
-	for _, d := range r.A.Damage {
-		count[line{d.Kind, d.sum}]++
-	}
-	var onlyB []Damage
-	for _, d := range r.B.Damage {
-		if count[line{d.Kind, d.sum}]--; count[line{d.Kind, d.sum}] < 0 {
-			onlyB = append(onlyB, d)
-		}
-	}
-	for i := len(r.A.Damage) - 1; i >= 0; i-- {
-		if d := r.A.Damage[i]; count[line{d.Kind, d.sum}] > 0 {
-			count[line{d.Kind, d.sum}]--
-			r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Removed, Subject: d.Kind, PlaceA: Place{Line: d.Line}, A: d.Message})
-		}
-	}
-	for _, d := range onlyB {
+	for _, d := range without(r.B.Damage, r.A.Damage) {
 		r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Added, Subject: d.Kind, PlaceB: Place{Line: d.Line}, B: d.Message})
 	}
 }

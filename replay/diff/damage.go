@@ -49,3 +49,21 @@ func damageOf(l *transcript.Line) []Damage {
 	}
 	return found
 }
+
+// without gives the damage of a list that another one does not have.
+func without(list, other []Damage) (rest []Damage) {
+	type line struct {
+		kind string
+		sum  jsondiff.Digest
+	}
+	count := map[line]int{}
+	for _, d := range other {
+		count[line{d.Kind, d.sum}]++
+	}
+	for _, d := range list {
+		if count[line{d.Kind, d.sum}]--; count[line{d.Kind, d.sum}] < 0 {
+			rest = append(rest, d)
+		}
+	}
+	return rest
+}

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"slices"
+
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -66,6 +68,32 @@ func (p Patch) Apply(a []*transcript.Entry) []*transcript.Entry {
 		next++
 	}
 	return out
+}
+
+// Patch is the edits with what they need to be applied, and the renaming of
+// calls whose ids are written differently.
+func (r *Result) Patch() (Patch, error) {
+	p := Patch(slices.Clone(r.Edits))
+	done := make(map[int]bool)
+	for _, e := range p {
+		done[e.B] = true
+	}
+	for j, i := range r.pairs.B {
+		if i >= 0 && !done[j] && r.A.steps[i].ids != r.B.steps[j].ids {
+			p = append(p, Edit{Op: Rename, A: i, B: j})
+		}
+	}
+	for i := range p {
+		if p[i].Op == Drop {
+			continue
+		}
+		e, err := r.B.load(&r.B.steps[p[i].B])
+		if err != nil {
+			return nil, err
+		}
+		p[i].Entry = e
+	}
+	return p, nil
 }
 
 // edits lists the differences in the order of the histories.

@@ -66,7 +66,7 @@ func Read(ctx context.Context, src Source, o Options) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &History{Name: src.Name, Damage: []Damage{}, reader: reader{ignore: ignore}, final: -1}
+	h := &History{Name: src.Name, Damage: []Damage{}, reader: reader{ignored: ignore}, final: -1}
 	if o.path() {
 		h.at = src.At
 	}

@@ -61,7 +61,7 @@ type spot struct {
 
 // reader digests entries.
 type reader struct {
-	ignore ignored
+	ignored
 	jsondiff.Digester
 }
 
@@ -83,7 +83,7 @@ func (r *reader) isSetting(e *transcript.Entry) bool {
 	case transcript.TypeSession, transcript.TypeModelChange, transcript.TypeThinking:
 		return true
 	case transcript.TypeUsage:
-		return r.ignore["usage"]
+		return r.ignored["usage"]
 	case transcript.TypeCustom:
 		return e.Custom != nil && isOwn(e.Custom.CustomType)
 	}
@@ -93,11 +93,11 @@ func (r *reader) isSetting(e *transcript.Entry) bool {
 // digest says of a step what its entry is and says.
 func (r *reader) digest(s *step, e *transcript.Entry) {
 	s.kind, s.target = kindOf(e), -1
-	said, settings, rest := r.trees(e)
-	s.said = r.Sum(s.kind, said)
+	t := r.trees(e)
+	s.said = r.Sum(s.kind, t.said)
 	s.whole = s.said
-	if len(settings)+len(rest) > 0 {
-		s.whole = r.Sum(s.said, settings, rest)
+	if len(t.settings)+len(t.rest) > 0 {
+		s.whole = r.Sum(s.said, t.settings, t.rest)
 	}
 	s.shape = r.Sum(s.kind)
 	s.calls = s.shape
@@ -105,7 +105,7 @@ func (r *reader) digest(s *step, e *transcript.Entry) {
 	case m == nil:
 	case m.Role == transcript.Assistant:
 		s.failed = m.Failed()
-		r.digestCalls(s, m, said)
+		r.digestCalls(s, m, t.said)
 	case m.Role == transcript.ToolResult:
 		s.ids = r.Sum(m.ToolCallID)
 		s.shape = r.Sum(s.kind, m.ToolName)
@@ -131,38 +131,4 @@ func (r *reader) digestCalls(s *step, m *transcript.Message, said map[string]any
 	}
 	s.shape = r.Sum(s.kind, names)
 	s.calls, s.ids = r.Sum(s.kind, calls), r.Sum(ids)
-}
-
-// trees gives what is compared of an entry: what it says, settings, and
-// volatile members that were asked for.
-func (r *reader) trees(e *transcript.Entry) (said, settings, rest map[string]any) {
-	if e.Message != nil {
-		said, settings, rest = messageTree(e.Message, r.ignore)
-	} else {
-		said = entryTree(e, r.ignore)
-	}
-	links := &object{ignore: r.ignore}
-	links.put("id", e.ID)
-	links.put("parentId", e.ParentID)
-	links.put("timestamp", e.Timestamp)
-	if len(links.members) > 0 {
-		if rest == nil {
-			rest = map[string]any{}
-		}
-		rest["entry"] = links.members
-	}
-	return said, settings, rest
-}
-
-// entryTree is an entry that is no message, without its links.
-func entryTree(e *transcript.Entry, ignore ignored) map[string]any {
-	raw := e.Raw
-	if raw == nil {
-		raw = transcript.AppendEntry(nil, e)
-	}
-	tree := bare(raw, ignore)
-	for _, name := range []string{"id", "parentId", "timestamp", "targetId", "firstKeptEntryId", "firstKeptEntryIndex", "fromId"} {
-		delete(tree, name)
-	}
-	return tree
 }
