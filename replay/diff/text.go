@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/internal/words"
 	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/text"
 )
@@ -165,7 +166,7 @@ func (p *printer) divergence() {
 		p.moment("=", dim, d.A, p.r.A)
 		p.print("  the messages are the same, the requests that they answer are not\n")
 	default:
-		x, y := words(text.Printable(d.A.Text), text.Printable(d.B.Text))
+		x, y := words.Compare(text.Printable(d.A.Text), text.Printable(d.B.Text))
 		p.line("  ", "- "+d.A.head(), x)
 		p.line("  ", "+ "+d.B.head(), y)
 	}
@@ -180,7 +181,7 @@ func (p *printer) moment(mark, code string, m *Moment, h *History) {
 		p.print("  %s\n", p.paint(code, mark+" "+text.Printable(h.Name)+" ends here"))
 		return
 	}
-	p.line("  ", mark+" "+m.head(), []segment{{text: text.Printable(m.Text)}})
+	p.line("  ", mark+" "+m.head(), []words.Segment{{Text: text.Printable(m.Text)}})
 }
 
 // mismatches shows what mode calls found.
