@@ -84,8 +84,7 @@ func BenchmarkCompare(b *testing.B) {
 // readLent reads bytes as the command reads a file.
 func readLent(tb testing.TB, content []byte, o diff.Options) *diff.History {
 	tb.Helper()
-	lines := transcript.Lines(bytes.NewReader(content), transcript.Options{Lend: true})
-	h, err := diff.Read(tb.Context(), diff.Source{Name: "x", Lines: lines, At: bytes.NewReader(content)}, o)
+	h, err := readAs(tb.Context(), "x", content, bytes.NewReader(content), transcript.Options{}, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -156,7 +156,7 @@ func (r *Result) totals() {
 		}
 	}
 	if a.ran && b.ran && a.ended != b.ended {
-		c := valueChange(Stop, "run", a.ended, b.ended)
+		c := valueChange(Stop, "run", word(a.ended), word(b.ended))
 		c.PlaceA, c.PlaceB = a.endPlace(), b.endPlace()
 		r.Changes = append(r.Changes, c)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -24,8 +25,12 @@ func Example() {
 	ctx := context.Background()
 	var sides [2]*diff.History
 	for i, content := range []string{a, b} {
-		lines := transcript.Lines(strings.NewReader(content), transcript.Options{})
-		h, err := diff.Read(ctx, diff.Source{Name: string("ab"[i]), Lines: lines, At: strings.NewReader(content)}, o)
+		f, err := foreign.Open(strings.NewReader(content), string("ab"[i]), "", transcript.Options{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		h, err := diff.Read(ctx, f, strings.NewReader(content), o)
 		if err != nil {
 			fmt.Println(err)
 			return

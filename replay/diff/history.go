@@ -5,27 +5,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
 )
-
-// Source is a transcript to compare.
-type Source struct {
-	Name string // in reports
-
-	// Lines may be lent (transcript.Options.Lend) where no entries are kept:
-	// with At, and without a cut.
-	Lines iter.Seq2[transcript.Line, error]
-
-	// At reads the same bytes again. With it only digests are kept and what is
-	// needed is read twice, so that files of any size can be compared; it must
-	// be nil if the records of Lines are not those of the file. Without it all
-	// entries are kept.
-	At io.ReaderAt
-}
 
 // History is one side of a comparison: the path to a leaf, or what the model
 // had in front of it at a cut.
@@ -43,14 +29,12 @@ type History struct {
 	steps []step
 	calls []calls.Call
 	end   *situation
-	ran   bool // whether runs are recorded
-	ended any  // status of the last run, nil if it did not end
-	final int  // step of the last answer that arrived, -1 for none
+	ran   bool   // whether runs are recorded
+	ended string // status of the last run, "" if it did not end
+	final int    // step of the last answer that arrived, -1 for none
 
-	at      io.ReaderAt
-	entries []transcript.Entry // by step.entry; without at they are all there is
-	last    []transcript.Entry // records of the line that was read again last
-	lastAt  int                // its number
+	links *tree.Linker
+	store store
 	reader
 }
 
@@ -61,53 +45,43 @@ func (h *History) Calls() []calls.Call { return h.calls }
 // Read reads a transcript as o says: its path to o.Leaf, or with a cut what
 // was in effect there. Errors are I/O errors, a *replay.CutError, or a
 // *replay.NewerFormatError.
-func Read(ctx context.Context, src Source, o Options) (*History, error) {
+//
+// at reads the bytes of the file again. With it a path is kept as digests only
+// and what is needed is read twice, so that files of any size can be compared.
+// Without it, at a cut, and where entries are made of the records of a file,
+// they are kept.
+func Read(ctx context.Context, f *foreign.File, at io.ReaderAt, o Options) (*History, error) {
 	ignore, err := newIgnored(o.Ignore)
 	if err != nil {
 		return nil, err
 	}
-	h := &History{Name: src.Name, Damage: []Damage{}, reader: reader{ignored: ignore}, final: -1}
+	h := &History{Name: f.Name, Damage: []Damage{}, links: tree.New(), reader: reader{ignored: ignore}, final: -1}
 	if o.path() {
-		h.at = src.At
-	}
-	var spots []spot // by place in the tree
-	tree, err := replay.Read(h.lines(ctx, src.Lines, &spots))
-	if err == nil {
-		h.Knowledge, h.entries = tree.Knowledge(), tree.Entries
-		if o.path() {
-			err = h.path(ctx, tree, spots, o.Leaf)
-		} else {
-			err = h.cut(tree, o)
+		if f.Format.Has(foreign.Links) && f.Format.Lines != nil {
+			h.store.at = at
 		}
+		f.Options.Lend = h.store.at != nil
+		err = h.path(ctx, f, o.Leaf)
+	} else {
+		err = h.cut(ctx, f, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.Name, err)
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	return h, nil
 }
 
-// lines takes lines on their way into a tree: it notes where their records
-// stand and lets only that through which the tree needs.
-func (h *History) lines(ctx context.Context, lines iter.Seq2[transcript.Line, error], spots *[]spot) iter.Seq2[transcript.Line, error] {
-	return func(yield func(transcript.Line, error) bool) {
-		for l, err := range lines {
-			if err == nil && l.No%1024 == 0 {
-				err = context.Cause(ctx)
-			}
-			if err == nil {
-				h.Damage = append(h.Damage, damageOf(&l)...)
-			}
-			for i := range l.Records {
-				e := &l.Records[i]
-				if e.Type == transcript.TypeSession {
-					continue
-				}
-				*spots = append(*spots, spot{l.No, l.Offset, int64(len(l.Raw)), i, e.ID == ""})
-				if h.at != nil && e.Compaction == nil && (e.Message == nil || e.Message.Role != transcript.System) {
-					*e = transcript.Entry{ID: strings.Clone(e.ID), ParentID: strings.Clone(e.ParentID), Line: e.Line}
+// parts notes the damage of lines on their way.
+func (h *History) parts(ctx context.Context, f *foreign.File) iter.Seq2[tree.Part, error] {
+	return func(yield func(tree.Part, error) bool) {
+		for p, err := range f.Parts() {
+			if l := p.Line; l != nil && err == nil {
+				h.Damage = append(h.Damage, damageOf(l)...)
+				if l.No%1024 == 0 {
+					err = context.Cause(ctx)
 				}
 			}
-			if !yield(l, err) {
+			if !yield(p, err) {
 				return
 			}
 		}
@@ -115,26 +89,28 @@ func (h *History) lines(ctx context.Context, lines iter.Seq2[transcript.Line, er
 }
 
 // path makes the steps of the path to a leaf, by default the last entry.
-func (h *History) path(ctx context.Context, tree *replay.Tree, spots []spot, leaf string) error {
-	end := len(tree.Entries) - 1
+func (h *History) path(ctx context.Context, f *foreign.File, leaf string) error {
+	header, err := h.link(ctx, f)
+	if err != nil {
+		return err
+	}
+	end := uint32(h.links.Len()) - 1 // None for no entries
 	if leaf != "" {
-		i, ok := tree.Find(leaf)
-		if !ok {
+		if end = h.links.Find(leaf); end == tree.None {
 			return &replay.CutError{Leaf: leaf, Msg: "no entry has this id"}
 		}
-		end = i
 	}
-	w := newWalk(h, tree.Header)
-	path := tree.Path(end)
-	h.steps = make([]step, 0, len(path))
+	path := h.links.Path(end)
 	if len(path) > 0 {
-		h.root(tree, path[0])
+		h.root(path[0])
 	}
+	h.steps = make([]step, 0, len(path))
+	w := newWalk(h, header)
 	for n, i := range path {
 		if n%1024 == 0 && context.Cause(ctx) != nil {
 			return context.Cause(ctx)
 		}
-		s := step{entry: i, spot: spots[i]}
+		s := step{spot: h.store.spot(h.links, i)}
 		e, err := h.entry(&s)
 		if err != nil {
 			return err
@@ -142,37 +118,74 @@ func (h *History) path(ctx context.Context, tree *replay.Tree, spots []spot, lea
 		w.entry(e, s)
 	}
 	w.finish()
-	h.Usage = tokensOf(w.now.state.Usage())
+	h.Usage = tokensOf(w.now.facts.Usage())
 	return nil
+}
+
+// link links the entries of a file and stores them.
+func (h *History) link(ctx context.Context, f *foreign.File) (header *transcript.Entry, err error) {
+	declares := false
+	for p, err := range h.parts(ctx, f) {
+		if err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
+		}
+		for i := range p.Records {
+			r := &p.Records[i]
+			if r.Entry.Type != transcript.TypeSession {
+				h.links.Add(r)
+				h.store.add(&p, r)
+				declares = declares || replay.Declares(r.Entry)
+				continue
+			}
+			if err := replay.CheckFormat(r.Entry); err != nil {
+				return nil, err
+			}
+			if header == nil {
+				header = r.Entry
+			}
+		}
+	}
+	h.links.Settle()
+	h.Knowledge = f.Knowledge(declares)
+	return header, nil
 }
 
 // root says if a path does not begin where a history does: then a part of it is
 // missing.
-func (h *History) root(tree *replay.Tree, i int) {
-	e := &tree.Entries[i]
+func (h *History) root(i uint32) {
+	d := Damage{Line: h.links.Line(i)}
 	switch {
-	case tree.Parent(i) >= 0:
-		h.Damage = append(h.Damage, Damage{Line: e.Line, Kind: "parent_ring", Message: "its parents lead back to it: the path begins here"})
-	case e.ParentID != "":
-		h.Damage = append(h.Damage, Damage{Line: e.Line, Kind: "no_parent", Message: "its parent is not in the file: the path begins here"})
+	case h.links.Parent(i) != tree.None:
+		d.Kind, d.Message = "parent_ring", "its parents lead back to it: the path begins here"
+	case h.links.Lost(i):
+		d.Kind, d.Message = "no_parent", "its parent is not in the file: the path begins here"
+	default:
+		return
 	}
+	h.Damage = append(h.Damage, d)
 }
 
 // cut makes a step of each message that is in effect at a cut.
-func (h *History) cut(tree *replay.Tree, o Options) error {
-	state, at, err := tree.At(o.At, o.Leaf)
+func (h *History) cut(ctx context.Context, f *foreign.File, o Options) error {
+	t, err := replay.ReadParts(h.parts(ctx, f))
 	if err != nil {
 		return err
 	}
-	h.At, h.entries = &at, nil
-	turns := turnsTo(tree, at)
+	h.Knowledge = f.Knowledge(t.Knowledge() != replay.Unknown)
+	state, at, err := t.At(o.At, o.Leaf)
+	if err != nil {
+		return err
+	}
+	h.At = &at
+	turns := turnsTo(t, at)
 	w := newWalk(h, nil)
 	for i, item := range state.Context() {
-		h.entries = append(h.entries, transcript.Entry{Type: transcript.TypeMessage, ID: item.Entry, Line: item.Line, Message: &item.Message})
-		w.entry(&h.entries[i], step{entry: i, spot: spot{line: item.Line}})
+		e := transcript.Entry{Type: transcript.TypeMessage, ID: item.Entry, Line: item.Line, Message: &item.Message}
+		h.store.kept = append(h.store.kept, e)
+		w.entry(&e, step{spot: spot{entry: uint32(i), line: item.Line}})
 		h.steps[i].turn = turns[item.Entry]
 	}
-	w.now = conditions{state: state}
+	w.now = conditions{facts: state.Facts}
 	w.finish()
 	h.Turns, h.Usage = at.Turn, tokensOf(state.Usage())
 	return nil
@@ -180,16 +193,14 @@ func (h *History) cut(tree *replay.Tree, o Options) error {
 
 // turnsTo numbers the turns of the path to a position by their entries: a
 // context that begins with a summary does not have all of them.
-func turnsTo(tree *replay.Tree, at replay.Position) map[string]int {
+func turnsTo(t *replay.Tree, at replay.Position) map[string]int {
 	turns := make(map[string]int)
-	end, ok := tree.Find(at.Entry)
-	if !ok {
-		return turns
-	}
-	s := new(replay.State)
-	for _, i := range tree.Path(end) {
-		s.Apply(&tree.Entries[i])
-		turns[tree.Entries[i].ID] = s.Turn()
+	if end, ok := t.Find(at.Entry); ok {
+		var f replay.Facts
+		for _, i := range t.Path(end) {
+			f.Apply(&t.Entries[i])
+			turns[t.Entries[i].ID] = f.Turn()
+		}
 	}
 	return turns
 }

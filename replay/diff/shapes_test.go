@@ -46,6 +46,24 @@ var shapes = []struct {
 	{"turns", 300, func(n int) []byte {
 		return turns(n, func(int) []transcript.Message { return nil })
 	}},
+	{"edits of messages", 300, func(n int) []byte {
+		content := turns(n, func(int) []transcript.Message { return nil })
+		parent := fmt.Sprint("m", 2*n-1)
+		for i := range n {
+			content = fmt.Appendf(content, `{"type":"context_edit","id":"e%d","parentId":%q,"targetId":"m%d"}`+"\n", i, parent, i)
+			parent = fmt.Sprint("e", i)
+		}
+		return content
+	}},
+	{"compactions", 300, func(n int) []byte {
+		content := turns(1, func(int) []transcript.Message { return nil })
+		parent := "m1"
+		for i := range n {
+			content = fmt.Appendf(content, `{"type":"compaction","id":"k%d","parentId":%q,"summary":"so far","firstKeptEntryId":"m1","systemMessage":{"role":"system","content":"p","toolsAdded":[{"name":"t%d","description":"does"}]}}`+"\n", i, parent, i)
+			parent = fmt.Sprint("k", i)
+		}
+		return content
+	}},
 	{"equal messages", 1000, func(n int) []byte {
 		ms := make([]transcript.Message, n)
 		for i := range ms {

@@ -82,12 +82,12 @@ func newParams(raw json.RawMessage) *params {
 // conditions follows the entries of a path and gives the situation of each
 // request. The fold is replay's; what it does not keep is kept here.
 type conditions struct {
-	state     *replay.State
+	facts     replay.Facts
 	recorded  settings // by turnlog's records, of the run and of the request under way
 	runParams *params  // of requests that state none
 	ran       bool     // whether a run was recorded
 	asked     bool     // whether a request was
-	ended     any      // status of the last run, nil if it did not end
+	ended     string   // status of the last run, "" if it did not end
 
 	last    *situation
 	changed bool
@@ -97,7 +97,7 @@ func isOwn(customType string) bool { return strings.HasPrefix(customType, "turnl
 
 // apply takes the next entry of the path.
 func (c *conditions) apply(e *transcript.Entry) {
-	c.state.Apply(e)
+	c.facts.Apply(e)
 	c.changed = c.changed || e.Compaction != nil || e.Edit != nil || e.Message != nil && e.Message.Role == transcript.System
 	if e.Custom == nil {
 		return
@@ -107,7 +107,7 @@ func (c *conditions) apply(e *transcript.Entry) {
 	case transcript.CustomRun:
 		var run transcript.Run
 		_ = e.Custom.Decode(&run) // a record that does not parse sets nothing
-		c.ran, c.ended, c.runParams = true, nil, newParams(run.Params)
+		c.ran, c.ended, c.runParams = true, "", newParams(run.Params)
 		if s.baseURL, s.execution = run.BaseURL, run.ToolExecution; !c.asked {
 			s.params = c.runParams
 		}
@@ -121,7 +121,7 @@ func (c *conditions) apply(e *transcript.Entry) {
 	case transcript.CustomEnd:
 		var end transcript.End
 		_ = e.Custom.Decode(&end)
-		c.ended = word(end.Status)
+		c.ended = end.Status
 	}
 }
 
@@ -130,7 +130,7 @@ func (c *conditions) apply(e *transcript.Entry) {
 func (c *conditions) answered(m *transcript.Message) *situation {
 	now := c.settings(m)
 	if c.last == nil || c.changed || now != c.last.settings {
-		c.last = &situation{tools: c.state.ToolSet(), prompt: c.state.Prompt(), settings: now}
+		c.last = &situation{tools: c.facts.ToolSet(), prompt: c.facts.Prompt(), settings: now}
 		c.changed = false
 	}
 	return c.last
@@ -139,12 +139,12 @@ func (c *conditions) answered(m *transcript.Message) *situation {
 // settings are model and parameters: what the answer itself says wins over
 // what was set before it.
 func (c *conditions) settings(m *transcript.Message) settings {
-	now, model := c.recorded, c.state.Model()
+	now, model := c.recorded, c.facts.Model()
 	if m == nil {
 		m = new(transcript.Message)
 	}
 	now.provider, now.model = cmp.Or(m.Provider, model.Provider), cmp.Or(m.Model, model.ID)
 	now.api, now.responseModel = m.API, m.ResponseModel
-	now.thinking = cmp.Or(now.thinking, m.ThinkingLevel, c.state.Thinking())
+	now.thinking = cmp.Or(now.thinking, m.ThinkingLevel, c.facts.Thinking())
 	return now
 }

@@ -9,7 +9,6 @@ import (
 // What it says is read again when it is shown.
 type step struct {
 	kind   string // role of a message, else type of the entry
-	entry  int    // index in the tree; in the context for a cut
 	spot   spot
 	whole  jsondiff.Digest // all that is compared
 	said   jsondiff.Digest // without the settings of the model and without volatile members
@@ -48,16 +47,6 @@ func isRole(kind string) bool {
 
 // appMessage is the kind of messages that extensions put into the context.
 const appMessage = "custom message"
-
-// spot is where a record stands in its file.
-type spot struct {
-	line   int
-	offset int64
-	size   int64
-	record int // of the line
-
-	unnamed bool // has no id, as in version 1: only the tree has one
-}
 
 // reader digests entries.
 type reader struct {

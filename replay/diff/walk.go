@@ -1,16 +1,13 @@
 package diff
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff/calls"
 	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
 )
 
 // walk goes along a path and makes its steps.
@@ -18,38 +15,40 @@ type walk struct {
 	h     *History
 	now   conditions
 	calls map[string]callAt // by id
-	ids   map[string]int    // entry id: step
+	ids   map[string]idAt
 }
 
 // callAt is a call of an answer.
 type callAt struct{ step, nth int }
 
+// idAt is where an id stands: the entry of the path that has it first, and the
+// step of the one that has it last, or of an entry that is no step the one that
+// follows.
+type idAt struct{ first, step int }
+
 func newWalk(h *History, header *transcript.Entry) *walk {
-	w := &walk{h: h, calls: map[string]callAt{}, ids: map[string]int{}}
-	w.now.state = new(replay.State)
+	w := &walk{h: h, calls: map[string]callAt{}, ids: map[string]idAt{}}
+	w.now.facts = replay.NewFacts(func(id string) (int, bool) {
+		at, ok := w.ids[id]
+		return at.first, ok
+	})
 	if header != nil {
-		w.now.state.Apply(header)
+		w.now.facts.Apply(header)
 	}
 	return w
 }
 
 // entry takes the next entry of the path; s says where it stands.
 func (w *walk) entry(e *transcript.Entry, s step) {
-	h, m := w.h, e.Message
+	h := w.h
+	w.name(e, &s.spot)
 	h.Entries++
-	at := len(h.steps)
-	if id := h.entries[s.entry].ID; id != "" {
-		w.ids[id] = at // of an entry that is no step: the step that follows
-	}
 	var asked *situation
-	switch {
-	case m != nil && m.Role == transcript.Assistant:
-		asked = w.now.answered(m)
-		w.now.apply(withoutContent(e))
-	case m == nil || m.Role == transcript.System:
-		w.now.apply(h.named(e, &s)) // prompts and results change nothing that requests go out with
+	if e.Message != nil && e.Message.Role == transcript.Assistant {
+		asked = w.now.answered(e.Message)
 	}
-	h.Turns = w.now.state.Turn()
+	w.now.apply(e)
+	h.Turns = w.now.facts.Turn()
 	if h.isSetting(e) {
 		return
 	}
@@ -60,21 +59,27 @@ func (w *walk) entry(e *transcript.Entry, s step) {
 	s.at, s.turn, s.number = asked, h.Turns, h.Messages
 	w.refer(&s, e)
 	if asked != nil {
-		w.answer(m, &s, at)
+		w.answer(e.Message, &s)
 	}
 	h.steps = append(h.steps, s)
 }
 
-// withoutContent is an answer without what it says. Results are not applied,
-// so its calls would stay open, and the fold copies open calls at each answer.
-func withoutContent(e *transcript.Entry) *transcript.Entry {
-	m := *e.Message
-	m.Content = nil
-	return &transcript.Entry{Type: e.Type, ID: e.ID, ParentID: e.ParentID, Line: e.Line, Message: &m}
+func (w *walk) name(e *transcript.Entry, at *spot) {
+	id := e.ID
+	if id == "" {
+		id = tree.NameOf(&tree.Record{Entry: e, N: at.record})
+	}
+	was, ok := w.ids[id]
+	if !ok {
+		was.first = w.h.Entries
+	}
+	was.step = len(w.h.steps)
+	w.ids[id] = was
 }
 
 // answer notes the calls of an answer.
-func (w *walk) answer(m *transcript.Message, s *step, at int) {
+func (w *walk) answer(m *transcript.Message, s *step) {
+	at := len(w.h.steps)
 	for i, c := range m.Calls() {
 		w.calls[c.ID] = callAt{at, i}
 		if s.failed {
@@ -94,8 +99,8 @@ func (w *walk) answer(m *transcript.Message, s *step, at int) {
 // refer finds what a step is about.
 func (w *walk) refer(s *step, e *transcript.Entry) {
 	if e.Message == nil {
-		if i, ok := w.ids[reference(e)]; ok {
-			s.target = i
+		if at, ok := w.ids[reference(e)]; ok {
+			s.target = at.step
 		}
 		return
 	}
@@ -124,84 +129,4 @@ func reference(e *transcript.Entry) string {
 func (w *walk) finish() {
 	h := w.h
 	h.end, h.ran, h.ended, h.Made = w.now.answered(nil), w.now.ran, w.now.ended, len(h.calls)
-}
-
-// load reads the entry of a step again, and checks that it is still the same.
-func (h *History) load(s *step) (*transcript.Entry, error) {
-	e, err := h.entry(s)
-	if err != nil {
-		return nil, err
-	}
-	now := step{}
-	if h.digest(&now, e); now.whole != s.whole {
-		return nil, h.changed(s)
-	}
-	return e, nil
-}
-
-func (h *History) changed(s *step) error {
-	return fmt.Errorf("read %s again: line %d has changed meanwhile", h.Name, s.spot.line)
-}
-
-// entry reads an entry from where it stands, unless it was kept.
-func (h *History) entry(s *step) (*transcript.Entry, error) {
-	kept := &h.entries[s.entry]
-	if h.at == nil || kept.Type != "" {
-		return s.spot.asWritten(kept), nil
-	}
-	e, err := h.record(s)
-	if err != nil {
-		return nil, err
-	}
-	if e == nil || e.ID != "" && e.ID != kept.ID {
-		return nil, h.changed(s)
-	}
-	e.Line = kept.Line
-	return e, nil
-}
-
-// record reads one record of a line, nil if it has no such record. Damaged
-// lines go through the reader of lines, and are kept until the next one: there
-// may be any number of records.
-func (h *History) record(s *step) (*transcript.Entry, error) {
-	if h.lastAt != s.spot.line {
-		line := make([]byte, s.spot.size)
-		if _, err := h.at.ReadAt(line, s.spot.offset); err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read %s again: %w", h.Name, err)
-		}
-		if e, err := transcript.ParseEntry(bytes.TrimRight(line, "\r\n")); err == nil && s.spot.record == 0 {
-			return &e, nil
-		}
-		h.last, h.lastAt = nil, s.spot.line
-		for l, err := range transcript.Lines(bytes.NewReader(line), transcript.Options{MaxLine: len(line) + 1}) {
-			if err == nil {
-				h.last = append(h.last, l.Records...)
-			}
-		}
-	}
-	if s.spot.record >= len(h.last) {
-		return nil, nil
-	}
-	e := h.last[s.spot.record]
-	return &e, nil
-}
-
-// asWritten is an entry without the chain that the tree gave it.
-func (at *spot) asWritten(e *transcript.Entry) *transcript.Entry {
-	if !at.unnamed {
-		return e
-	}
-	c := *e
-	c.ID, c.ParentID = "", ""
-	return &c
-}
-
-// named is an entry with the chain that the tree gave it.
-func (h *History) named(e *transcript.Entry, s *step) *transcript.Entry {
-	if !s.spot.unnamed {
-		return e
-	}
-	c := *e
-	c.ID, c.ParentID = h.entries[s.entry].ID, h.entries[s.entry].ParentID
-	return &c
 }
