@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/diff/calls"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -83,8 +84,8 @@ func (f *diffFlags) add(c *cobra.Command, o *diffOptions) {
 	flags := c.Flags()
 	enumFlag(c, &o.Format, "format", "text", "how to show it", []string{"text", "json"})
 	enumFlag(c, &f.mode, "mode", string(diff.Full), "how much is compared", texts(diff.Modes()))
-	enumFlag(c, &f.calls, "calls", string(diff.Exact), "how the calls of B relate to those of A (implies --mode calls)", texts(diff.Sequences()))
-	enumFlag(c, &f.args, "args", string(diff.MatchExact), "how arguments of calls compare (implies --mode calls)", texts(diff.ArgumentMatches()))
+	enumFlag(c, &f.calls, "calls", string(calls.Exact), "how the calls of B relate to those of A (implies --mode calls)", texts(calls.Sequences()))
+	enumFlag(c, &f.args, "args", string(calls.MatchExact), "how arguments of calls compare (implies --mode calls)", texts(calls.ArgumentMatches()))
 	flags.StringSliceVar(&f.ignore, "ignore", diff.Volatile(), "members that are not compared")
 	flags.StringSliceVar(&f.include, "include", nil, "members that are compared although --ignore names them")
 	flags.StringVar(&f.at, "at", "end", "compare what was in effect at a cut: line:N, entry:ID, turn:N; or A,B")
@@ -106,7 +107,7 @@ func texts[S ~string](list []S) []string {
 
 // options checks the flags and makes options of them.
 func (f *diffFlags) options(c *cobra.Command, o *diffOptions) error {
-	side := diff.Options{Mode: diff.Mode(f.mode), Sequence: diff.Sequence(f.calls), Arguments: diff.ArgumentMatch(f.args)}
+	side := diff.Options{Mode: diff.Mode(f.mode), Sequence: calls.Sequence(f.calls), Arguments: calls.ArgumentMatch(f.args)}
 	if c.Flags().Changed("calls") || c.Flags().Changed("args") {
 		if side.Mode != diff.OnlyCalls && c.Flags().Changed("mode") {
 			return usagef("--calls and --args compare calls, --mode is %s", f.mode)

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/text"
@@ -57,26 +55,15 @@ func readSide(ctx context.Context, s Streams, name string, o diff.Options) (*sid
 			return nil, err
 		}
 	}
-	in := bufio.NewReaderSize(r, foreign.HeadSize)
-	head, err := in.Peek(foreign.HeadSize)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return out, fmt.Errorf("read %s: %w", name, err)
+	f, err := foreign.Open(r, name, "", transcript.Options{Workers: runtime.GOMAXPROCS(0) / 2})
+	var unknown *foreign.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return out, usagef("%s: not a transcript that can be compared: it looks like %s", name, unknown.Seen)
+	case err != nil:
+		return out, err
 	}
-	format, seen, err := foreign.Detect(head, "")
-	if err != nil {
-		return out, usagef("%w", err)
-	}
-	if format.Records == nil {
-		return out, usagef("%s: not a transcript that can be compared: it looks like %s", name, seen)
-	}
-	if !format.Seals {
-		at = nil // entries are made of its records, in memory only
-	}
-	lines := transcript.Lines(in, transcript.Options{
-		Workers: runtime.GOMAXPROCS(0) / 2,
-		Lend:    at != nil && o.At == (replay.Cut{}) && !o.AtEnd, // nothing is kept of them
-	})
-	out.history, err = diff.Read(ctx, diff.Source{Name: name, Lines: entries(lines, format), At: at}, o)
+	out.history, err = diff.Read(ctx, f, at, o)
 	return out, err
 }
 

@@ -73,7 +73,7 @@ func BenchmarkCompare(b *testing.B) {
 			o := ignoring()
 			o.Values = 10
 			for b.Loop() {
-				if r, err := diff.Compare(b.Context(), lent(b, base, o), lent(b, other, o), o); err != nil || r.Equal() {
+				if r, err := diff.Compare(b.Context(), readLent(b, base, o), readLent(b, other, o), o); err != nil || r.Equal() {
 					b.Fatal(err)
 				}
 			}
@@ -81,13 +81,12 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// lent reads bytes as the command reads a file.
-func lent(b *testing.B, content []byte, o diff.Options) *diff.History {
-	b.Helper()
-	lines := transcript.Lines(bytes.NewReader(content), transcript.Options{Lend: true})
-	h, err := diff.Read(b.Context(), diff.Source{Name: "x", Lines: lines, At: bytes.NewReader(content)}, o)
+// readLent reads bytes as the command reads a file.
+func readLent(tb testing.TB, content []byte, o diff.Options) *diff.History {
+	tb.Helper()
+	h, err := readAs(tb.Context(), "x", content, bytes.NewReader(content), transcript.Options{}, o)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return h
 }

@@ -1,5 +1,11 @@
 package diff
 
+import (
+	"strings"
+
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
+)
+
 // Category groups changes by what they are about.
 type Category string
 
@@ -27,14 +33,14 @@ func Categories() []Category {
 }
 
 // Kind says what became of the subject of a change between a and b.
-type Kind string
+type Kind = jsondiff.Kind
 
 // The kinds of changes.
 const (
-	Added   Kind = "added"   // only b has it
-	Removed Kind = "removed" // only a has it
-	Changed Kind = "changed"
-	Moved   Kind = "moved" // the same, in another place
+	Added   = jsondiff.Added   // only b has it
+	Removed = jsondiff.Removed // only a has it
+	Changed = jsondiff.Changed
+	Moved   = Kind("moved") // the same, in another place
 )
 
 // Change is one difference.
@@ -58,4 +64,40 @@ type Place struct {
 	Message int `json:"message,omitempty"`
 }
 
-func place(s *step) Place { return Place{Line: s.spot.line, Turn: s.turn, Message: s.number} }
+// place is where a step stands; nil is nowhere.
+func place(s *step) Place {
+	if s == nil {
+		return Place{}
+	}
+	return Place{Line: s.spot.line, Turn: s.turn, Message: s.number}
+}
+
+// changeOf is a change of a field.
+func changeOf(f jsondiff.Field, c Category, subject string) Change {
+	return Change{Category: c, Kind: f.Kind, Subject: subject, Path: f.Path, A: f.A, B: f.B}
+}
+
+// valueChange is a change of a whole value; nil is a side that has none.
+func valueChange(c Category, subject string, a, b any) Change {
+	return changeOf(jsondiff.Field{Kind: jsondiff.KindOf(a != nil, b != nil), A: a, B: b}, c, subject)
+}
+
+// budget bounds the changes of each category that keep what both sides have,
+// see [Options].
+type budget struct {
+	most int // 0 is no bound
+	kept map[Category]int
+}
+
+func newBudget(most int) budget { return budget{most, map[Category]int{}} }
+
+// keep takes the values of a change that is beyond the bound.
+func (b *budget) keep(c *Change) bool {
+	b.kept[c.Category]++
+	if b.most == 0 || b.kept[c.Category] <= b.most {
+		return true
+	}
+	// A name that shares memory with its line would keep all of it.
+	c.A, c.B, c.Subject = nil, nil, strings.Clone(c.Subject)
+	return false
+}

@@ -1,10 +1,13 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 )
 
 // Mode says how much is compared.
@@ -36,8 +39,8 @@ type Options struct {
 	Values int
 
 	// Of mode calls.
-	Sequence  Sequence      // "" is Exact
-	Arguments ArgumentMatch // "" is the whole of them
+	Sequence  calls.Sequence      // "" is Exact
+	Arguments calls.ArgumentMatch // "" is the whole of them
 }
 
 // path reports whether the whole path is compared, and not a cut of it.
@@ -48,21 +51,21 @@ func (o *Options) path() bool { return o.At == (replay.Cut{}) && !o.AtEnd }
 type Result struct {
 	A, B       *History
 	Mode       Mode
-	Sequence   Sequence // of mode calls, else ""
-	Arguments  ArgumentMatch
+	Sequence   calls.Sequence // of mode calls, else ""
+	Arguments  calls.ArgumentMatch
 	Common     Common
-	Divergence *Divergence // nil if there is none
-	Causes     []Category  // what requests went out with that differs where the histories part
-	Edits      []Edit      // mode full: at the level of entries
-	Changes    []Change    // by category, in the order of Categories; in each in the order of the histories
-	Mismatches []Mismatch  // mode calls
+	Divergence *Divergence      // nil if there is none
+	Causes     []Category       // what requests went out with that differs where the histories part
+	Edits      []Edit           // mode full: at the level of entries
+	Changes    []Change         // by category, in the order of Categories; in each in the order of the histories
+	Mismatches []calls.Mismatch // mode calls
 	Ignored    []string
 
 	pairs pairing
 	first int // step of A at whose request conditions first differ, -1 for none
 
-	parted []standing // what Causes are made of
-	turns  pair       // of the requests that they are about
+	parted []Change // what Causes are made of
+	turns  [2]int   // of the requests that they are about
 }
 
 // Common is the prefix that two histories share.
@@ -74,45 +77,20 @@ type Common struct {
 // Divergence is the first place where two histories differ. A side that has
 // ended there is nil.
 type Divergence struct {
-	A, B *Moment
+	A *Moment `json:"a"`
+	B *Moment `json:"b"`
 }
 
 // Moment is one message, as the divergence shows it.
 type Moment struct {
 	Place
-	Kind string // role of a message, else type of the entry; "request" where only its conditions differ
-	Text string // a summary in one line, not escaped
+	Kind string `json:"kind"` // role of a message, else type of the entry
+	Text string `json:"text"` // a summary in one line, not escaped
 }
 
 // Equal reports whether nothing that counts differs.
 func (r *Result) Equal() bool {
 	return len(r.Edits) == 0 && len(r.Changes) == 0 && len(r.Mismatches) == 0
-}
-
-// Patch is the edits with what they need to be applied, and the renaming of
-// calls whose ids are written differently.
-func (r *Result) Patch() (Patch, error) {
-	p := Patch(slices.Clone(r.Edits))
-	done := make(map[int]bool)
-	for _, e := range p {
-		done[e.B] = true
-	}
-	for j, i := range r.pairs.b {
-		if i >= 0 && !done[j] && r.A.steps[i].ids != r.B.steps[j].ids {
-			p = append(p, Edit{Op: Rename, A: i, B: j})
-		}
-	}
-	for i := range p {
-		if p[i].Op == Drop {
-			continue
-		}
-		e, err := r.B.load(&r.B.steps[p[i].B])
-		if err != nil {
-			return nil, err
-		}
-		p[i].Entry = e
-	}
-	return p, nil
 }
 
 // Compare compares two histories that were read with the same options. Errors
@@ -123,20 +101,19 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 		r.Mode = Full
 	}
 	if r.Mode == OnlyCalls {
-		r.Sequence, r.Arguments = o.Sequence.orDefault(), o.Arguments.orDefault()
-		r.Mismatches = CompareCalls(a.calls, b.calls, r.Sequence, r.Arguments)
+		r.Sequence, r.Arguments = cmp.Or(o.Sequence, calls.Exact), cmp.Or(o.Arguments, calls.MatchExact)
+		r.Mismatches = calls.Compare(a.calls, b.calls, r.Sequence, r.Arguments)
 		r.damage()
 		return r, nil
 	}
 	r.pairs = pairUp(a.steps, b.steps)
-	r.Changes = r.standing()
+	r.Changes = r.standing(o.Values)
 	if r.Mode == Full {
-		r.Edits = edits(a.steps, b.steps, &r.pairs)
+		r.Edits = r.pairs.edits()
 		if err := r.contents(ctx, o.Values); err != nil {
 			return nil, err
 		}
-		r.usage()
-		r.status()
+		r.totals()
 	}
 	r.records()
 	r.damage()
@@ -146,11 +123,11 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 }
 
 // standing compares what the requests went out with.
-func (r *Result) standing() []Change {
-	t := r.newTrail()
+func (r *Result) standing(values int) []Change {
+	t := r.newTrail(values)
 	for i := range r.A.steps {
 		x := &r.A.steps[i]
-		if j := r.pairs.a[i]; j >= 0 && !r.pairs.movedA[i] && x.at != nil {
+		if j := r.pairs.A[i]; j >= 0 && !r.pairs.MovedA[i] && x.at != nil {
 			y := &r.B.steps[j]
 			t.pass(i, x.at, y.at, place(x), place(y))
 		}
@@ -158,14 +135,6 @@ func (r *Result) standing() []Change {
 	t.pass(len(r.A.steps), r.A.end, r.B.end, r.A.endPlace(), r.B.endPlace())
 	r.first = t.first
 	return t.finish()
-}
-
-func (r *Result) newTrail() *trail {
-	t := &trail{a: r.A, b: r.B, first: -1}
-	if r.Mode == OnlyTools {
-		t.only = map[Category]bool{Tools: true}
-	}
-	return t
 }
 
 // endPlace is behind the last step.
@@ -176,22 +145,18 @@ func (h *History) endPlace() Place {
 	return place(&h.steps[len(h.steps)-1])
 }
 
-// usage compares the totals. They follow from what the answers say, so they
-// count only where usage is compared.
-func (r *Result) usage() {
-	if slices.Contains(r.Ignored, "usage") || r.A.Usage == r.B.Usage {
-		return
-	}
-	for _, f := range Fields(tokenTree(r.A.Usage), tokenTree(r.B.Usage)) {
-		r.Changes = append(r.Changes, changeOf(f, Usage, "totals"))
-	}
-}
-
-// status compares how the runs ended, if both histories record runs.
-func (r *Result) status() {
+// totals compares what the answers used, which follows from what they say, so
+// it counts only where usage is compared; and how the runs ended, if both
+// histories record runs.
+func (r *Result) totals() {
 	a, b := r.A, r.B
-	if a.ran && b.ran && !equal(a.ended, b.ended) {
-		c := valueChange(Stop, "run", a.ended, b.ended)
+	if !slices.Contains(r.Ignored, "usage") && a.Usage != b.Usage {
+		for _, f := range jsondiff.Fields(a.Usage.tree(), b.Usage.tree()) {
+			r.Changes = append(r.Changes, changeOf(f, Usage, "totals"))
+		}
+	}
+	if a.ran && b.ran && a.ended != b.ended {
+		c := valueChange(Stop, "run", word(a.ended), word(b.ended))
 		c.PlaceA, c.PlaceB = a.endPlace(), b.endPlace()
 		r.Changes = append(r.Changes, c)
 	}
@@ -209,27 +174,10 @@ func (r *Result) records() {
 // damage compares the lines that could not be read: what is in them is not
 // known, so two histories are equal only if these are.
 func (r *Result) damage() {
-	type line struct {
-		kind string
-		sum  digest
+	for _, d := range slices.Backward(without(r.A.Damage, r.B.Damage)) {
+		r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Removed, Subject: d.Kind, PlaceA: Place{Line: d.Line}, A: d.Message})
 	}
-	count := map[line]int{}
-	for _, d := range r.A.Damage {
-		count[line{d.Kind, d.sum}]++
-	}
-	var onlyB []Damage
-	for _, d := range r.B.Damage {
-		if count[line{d.Kind, d.sum}]--; count[line{d.Kind, d.sum}] < 0 {
-			onlyB = append(onlyB, d)
-		}
-	}
-	for i := len(r.A.Damage) - 1; i >= 0; i-- {
-		if d := r.A.Damage[i]; count[line{d.Kind, d.sum}] > 0 {
-			count[line{d.Kind, d.sum}]--
-			r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Removed, Subject: d.Kind, PlaceA: Place{Line: d.Line}, A: d.Message})
-		}
-	}
-	for _, d := range onlyB {
+	for _, d := range without(r.B.Damage, r.A.Damage) {
 		r.Changes = append(r.Changes, Change{Category: Damaged, Kind: Added, Subject: d.Kind, PlaceB: Place{Line: d.Line}, B: d.Message})
 	}
 }

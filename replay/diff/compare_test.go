@@ -41,7 +41,7 @@ func TestSources(t *testing.T) {
 	for i, name := range names {
 		a, b := files[name], files[names[(i+1)%len(names)]]
 		kept := func(content []byte) *diff.History {
-			h, err := diff.Read(t.Context(), diff.Source{Name: "x", Lines: transcript.Lines(bytes.NewReader(content), transcript.Options{})}, ignoring())
+			h, err := readAs(t.Context(), "x", content, nil, transcript.Options{}, ignoring())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +231,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	a := read(t, "a", []byte(shop), ignoring())
 	content := edited(t, "Three.", "Four!.")
 	at := bytes.NewReader(content)
-	b, err := diff.Read(t.Context(), diff.Source{Name: "b", Lines: transcript.Lines(bytes.NewReader(content), transcript.Options{}), At: at}, ignoring())
+	b, err := readAs(t.Context(), "b", content, at, transcript.Options{}, ignoring())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	long := strings.Repeat("\n", 5000) + shop
-	if _, err := diff.Read(ctx, diff.Source{Name: "a", Lines: transcript.Lines(strings.NewReader(long), transcript.Options{})}, ignoring()); err == nil {
+	if _, err := readAs(ctx, "a", []byte(long), nil, transcript.Options{}, ignoring()); err == nil {
 		t.Error("reading went on")
 	}
 }

@@ -2,95 +2,101 @@ package diff
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // contents says of each edit what it changes, field by field.
 func (r *Result) contents(ctx context.Context, values int) error {
-	d := describer{r: r, values: values, kept: map[Category]int{}, tree: reader{ignore: r.A.ignore}, explained: len(r.of(Tools))+len(r.of(Prompt)) > 0}
-	for i := range r.Edits {
+	d := describer{Result: r, kept: newBudget(values), explained: len(r.of(Tools))+len(r.of(Prompt)) > 0}
+	for i, e := range r.Edits {
 		if i%1024 == 0 && context.Cause(ctx) != nil {
 			return context.Cause(ctx)
 		}
-		if err := d.edit(&r.Edits[i]); err != nil {
+		if err := d.load(e.A, e.B); err != nil {
 			return err
 		}
+		d.edit(e)
 	}
 	return d.answer()
 }
 
 // describer turns edits into changes.
 type describer struct {
-	r         *Result
-	tree      reader
-	answered  bool // the final answers are paired with each other
+	*Result
+	kept      budget
 	explained bool // what system messages change is among the conditions
+	answered  bool // the final answers have been compared
 
-	values int // see Options
-	kept   map[Category]int
+	// The steps of the edit and their entries; nil for a side that has none.
+	x, y  *step
+	p, q  *transcript.Entry
+	final bool // these are the last answers of both sides
 }
 
-func (d *describer) edit(e *Edit) error {
+func (d *describer) load(i, j int) (err error) {
+	d.x, d.y, d.p, d.q = nil, nil, nil, nil
+	if i >= 0 {
+		d.x = &d.A.steps[i]
+		d.p, err = d.A.load(d.x)
+	}
+	if j >= 0 && err == nil {
+		d.y = &d.B.steps[j]
+		d.q, err = d.B.load(d.y)
+	}
+	d.final = i >= 0 && i == d.A.final && j == d.B.final
+	d.answered = d.answered || d.final
+	return err
+}
+
+func (d *describer) add(c Category, subject string, f jsondiff.Field) {
+	change := changeOf(f, c, subject)
+	change.PlaceA, change.PlaceB = place(d.x), place(d.y)
+	d.kept.keep(&change)
+	d.Changes = append(d.Changes, change)
+}
+
+func (d *describer) edit(e Edit) {
 	switch e.Op {
-	case Replace:
-		return d.replaced(e)
 	case Move:
-		x, y := &d.r.A.steps[e.A], &d.r.B.steps[e.B]
-		entry, err := d.r.A.load(x)
-		if err != nil {
-			return err
-		}
-		d.add(Change{Category: category(x), Kind: Moved, Subject: subject(entry), PlaceA: place(x), PlaceB: place(y), A: summary(entry), B: summary(entry)})
-		return nil
+		said := summary(d.p)
+		d.add(category(d.x), subject(d.p), jsondiff.Field{Kind: Moved, A: said, B: said})
 	case Drop:
-		return d.lone(d.r.A, e.A, Removed)
+		d.lone(d.x, d.p, Removed)
+	case Insert:
+		d.lone(d.y, d.q, Added)
 	default:
-		return d.lone(d.r.B, e.B, Added)
+		d.replaced(e)
 	}
 }
 
-func (d *describer) add(c Change) {
-	if d.kept[c.Category]++; d.values > 0 && d.kept[c.Category] > d.values {
-		// A name that shares memory with its line would keep all of it.
-		c.A, c.B, c.Subject = nil, nil, strings.Clone(c.Subject)
+// one is a value that only one side has.
+func one(k Kind, v any) jsondiff.Field {
+	if k == Added {
+		return jsondiff.Field{Kind: k, B: v}
 	}
-	d.r.Changes = append(d.r.Changes, c)
+	return jsondiff.Field{Kind: k, A: v}
 }
 
 // lone is an entry that only one side has.
-func (d *describer) lone(h *History, i int, kind Kind) error {
-	s := &h.steps[i]
-	e, err := h.load(s)
-	if err != nil {
-		return err
+func (d *describer) lone(s *step, e *transcript.Entry, kind Kind) {
+	m := e.Message
+	switch {
+	case s.kind == string(transcript.ToolResult):
+		d.add(Results, m.ToolName, one(kind, m.Text()))
+		return
+	case m == nil || m.Role != transcript.Assistant:
+		d.add(category(s), subject(e), one(kind, summary(e)))
+		return
 	}
-	set := func(c Change, v any) Change {
-		c.Kind = kind
-		if kind == Removed {
-			c.PlaceA, c.A = place(s), v
-		} else {
-			c.PlaceB, c.B = place(s), v
-		}
-		return c
+	for _, c := range m.Calls() {
+		d.add(Calls, c.Name, one(kind, arguments(c)))
 	}
-	if e.Message == nil || e.Message.Role != transcript.Assistant {
-		said := summary(e)
-		if s.kind == string(transcript.ToolResult) {
-			said = e.Message.Text() // the tool is the subject
-		}
-		d.add(set(Change{Category: category(s), Subject: subject(e)}, said))
-		return nil
+	if text := m.Text(); text != "" || len(m.Calls()) == 0 {
+		d.add(Texts, subject(e), one(kind, text))
 	}
-	for _, c := range e.Message.Calls() {
-		d.add(set(Change{Category: Calls, Subject: c.Name}, decodeArguments(c.Arguments)))
-	}
-	if text := e.Message.Text(); text != "" || len(e.Message.Calls()) == 0 {
-		d.add(set(Change{Category: Texts, Subject: subject(e)}, text))
-	}
-	return nil
 }
 
 // category is where a whole entry belongs.
@@ -108,143 +114,83 @@ func category(s *step) Category {
 
 // subject names an entry: the tool of a result, else what it is.
 func subject(e *transcript.Entry) string {
-	if e.Message != nil && e.Message.Role == transcript.ToolResult {
+	switch kind := kindOf(e); kind {
+	case string(transcript.ToolResult):
 		return e.Message.ToolName
-	}
-	if kind := kindOf(e); kind != string(transcript.System) {
+	case string(transcript.System):
+		return "system message"
+	default:
 		return kind
 	}
-	return systemSubject
 }
 
 // replaced compares two entries that belong together.
-func (d *describer) replaced(e *Edit) error {
-	x, y := &d.r.A.steps[e.A], &d.r.B.steps[e.B]
-	if e.A == d.r.A.final && e.B == d.r.B.final {
-		d.answered = true
+func (d *describer) replaced(e Edit) {
+	if !d.pairs.sameTarget(e.A, e.B) {
+		d.add(category(d.x), subject(d.p), jsondiff.Field{Path: "$.target", Kind: Changed, A: targetText(d.x), B: targetText(d.y)})
 	}
-	p, err := d.r.A.load(x)
-	if err != nil {
-		return err
+	if d.x.kind == string(transcript.System) && d.explained {
+		d.add(Entries, subject(d.p), jsondiff.Field{Kind: Changed, A: summary(d.p), B: summary(d.q)})
+		return
 	}
-	q, err := d.r.B.load(y)
-	if err != nil {
-		return err
+	a, b := d.A.trees(d.p), d.A.trees(d.q)
+	if d.x.kind == string(transcript.Assistant) && d.y.kind == d.x.kind {
+		d.calls(takeCalls(a.said), takeCalls(b.said))
 	}
-	if !d.r.pairs.sameTarget(d.r.A.steps, d.r.B.steps, e.A, e.B) {
-		d.add(Change{
-			Category: category(x), Kind: Changed, Subject: subject(p), Path: "$.target", PlaceA: place(x), PlaceB: place(y),
-			A: targetText(x), B: targetText(y),
-		})
+	for _, f := range jsondiff.Fields(a.said, b.said) {
+		d.add(d.category(f.Path), subject(d.p), f)
 	}
-	if x.kind == string(transcript.System) && d.explained {
-		d.add(Change{Category: Entries, Kind: Changed, Subject: systemSubject, PlaceA: place(x), PlaceB: place(y), A: summary(p), B: summary(q)})
-		return nil
+	// Settings are compared as conditions of the request.
+	for _, f := range jsondiff.Fields(a.rest, b.rest) {
+		c := d.category("$.content")
+		if strings.HasPrefix(f.Path, "$.usage") {
+			c = Usage
+		}
+		d.add(c, subject(d.p), f)
 	}
-	saidA, settingsA, restA := d.tree.trees(p)
-	saidB, settingsB, restB := d.tree.trees(q)
-	final := e.A == d.r.A.final && e.B == d.r.B.final
-	f := fieldChanges{x: x, y: y, p: p, q: q, final: final}
-	f.message(saidA, saidB)
-	for _, field := range append(Fields(settingsA, settingsB), Fields(restA, restB)...) {
-		f.rest(field)
-	}
-	for _, c := range f.changes {
-		d.add(c)
-	}
-	return nil
 }
 
 func targetText(s *step) any {
 	if s.target < 0 {
 		return nil
 	}
-	return number(int64(s.target))
-}
-
-// answer compares the last answers if they do not belong together, so that
-// nothing has compared them yet.
-func (d *describer) answer() error {
-	a, b := d.r.A, d.r.B
-	if d.answered || a.final < 0 || b.final < 0 || d.r.pairs.a[a.final] == b.final {
-		return nil
-	}
-	p, err := a.load(&a.steps[a.final])
-	if err != nil {
-		return err
-	}
-	q, err := b.load(&b.steps[b.final])
-	if err != nil {
-		return err
-	}
-	if x, y := p.Message.Text(), q.Message.Text(); x != y {
-		c := valueChange(Answer, "assistant", x, y)
-		c.PlaceA, c.PlaceB = place(&a.steps[a.final]), place(&b.steps[b.final])
-		d.add(c)
-	}
-	return nil
-}
-
-// fieldChanges sorts the differences of two entries by what they are about.
-type fieldChanges struct {
-	x, y    *step
-	p, q    *transcript.Entry
-	final   bool
-	changes []Change
-}
-
-func (f *fieldChanges) add(field Field, c Category, subject string) {
-	change := changeOf(field, c, subject)
-	change.PlaceA, change.PlaceB = place(f.x), place(f.y)
-	f.changes = append(f.changes, change)
-}
-
-// message compares what two entries say. Calls are taken out of the blocks and
-// compared on their own, so that arguments stand under the name of their tool.
-func (f *fieldChanges) message(a, b map[string]any) {
-	if f.x.kind == string(transcript.Assistant) && f.y.kind == f.x.kind {
-		f.calls(takeCalls(a), takeCalls(b))
-	}
-	for _, field := range Fields(a, b) {
-		f.add(field, f.category(field.Path), subject(f.p))
-	}
+	return jsondiff.Number(int64(s.target))
 }
 
 // category of a field by its path.
-func (f *fieldChanges) category(path string) Category {
+func (d *describer) category(path string) Category {
 	top, _, _ := strings.Cut(strings.TrimPrefix(path, "$."), "[")
 	top, _, _ = strings.Cut(top, ".")
 	switch {
 	case top == "stopReason" || top == "rawStopReason" || top == "errorMessage":
 		return Stop
-	case f.x.kind == string(transcript.Assistant) && f.final:
+	case d.x.kind == string(transcript.Assistant) && d.final:
 		return Answer
 	}
-	return category(f.x)
+	return category(d.x)
 }
 
-// rest is a difference of settings, or of members that are volatile.
-func (f *fieldChanges) rest(field Field) {
-	c := Model
-	switch top, _, _ := strings.Cut(strings.TrimPrefix(field.Path, "$."), "."); {
-	case top == "usage":
-		c = Usage
-	case volatile(top) || top == "entry":
-		c = f.category("$.content")
-	default:
-		return // settings are compared as conditions of the request
+// answer compares the last answers if they do not belong together, so that
+// nothing has compared them yet.
+func (d *describer) answer() error {
+	i, j := d.A.final, d.B.final
+	if d.answered || i < 0 || j < 0 || d.pairs.A[i] == j {
+		return nil
 	}
-	f.add(field, c, subject(f.p))
+	err := d.load(i, j)
+	if err == nil && d.p.Message.Text() != d.q.Message.Text() {
+		d.add(Answer, string(transcript.Assistant), jsondiff.Field{Kind: Changed, A: d.p.Message.Text(), B: d.q.Message.Text()})
+	}
+	return err
 }
 
 // takeCalls removes the call blocks from the content of an answer.
-func takeCalls(tree map[string]any) []map[string]any {
+func takeCalls(tree map[string]any) (calls []any) {
 	blocks, _ := tree["content"].([]any)
 	var rest []any
-	var calls []map[string]any
 	for _, b := range blocks {
-		if m, ok := b.(map[string]any); ok && m["type"] == transcript.BlockToolCall {
-			calls = append(calls, m)
+		if member(b, "type") == transcript.BlockToolCall {
+			calls = append(calls, b)
 		} else {
 			rest = append(rest, b)
 		}
@@ -253,51 +199,48 @@ func takeCalls(tree map[string]any) []map[string]any {
 	return calls
 }
 
-// calls pairs the calls of two answers: the same, then those of one tool.
-func (f *fieldChanges) calls(a, b []map[string]any) {
-	var x, y []any
-	for _, c := range a {
-		x = append(x, c)
+// calls compares the calls of two answers, apart from the other blocks, so that
+// arguments stand under the name of their tool: those that are the same, then
+// those of one tool.
+func (d *describer) calls(a, b []any) {
+	lone := func(call any, kind Kind) {
+		d.add(Calls, stringOf(member(call, "name")), one(kind, member(call, "arguments")))
 	}
-	for _, c := range b {
-		y = append(y, c)
-	}
-	for _, s := range slots(x, y) {
+	pairs := jsondiff.Items(a, b)
+	for i, j := range pairs.A {
 		switch {
-		case s.B < 0 || s.A >= 0 && a[s.A]["name"] != b[s.B]["name"]:
-			f.lone(a, s.A, Removed)
-			if s.B >= 0 {
-				f.lone(b, s.B, Added)
-			}
-		case s.A < 0:
-			f.lone(b, s.B, Added)
+		case j < 0:
+			lone(a[i], Removed)
+		case !jsondiff.Equal(member(a[i], "name"), member(b[j], "name")):
+			lone(a[i], Removed)
+			lone(b[j], Added)
 		default:
-			name, _ := a[s.A]["name"].(string)
-			for _, field := range Fields(a[s.A], b[s.B]) {
-				f.add(field, Arguments, name)
+			for _, f := range jsondiff.Fields(a[i], b[j]) {
+				d.add(Arguments, stringOf(member(a[i], "name")), f)
 			}
+		}
+	}
+	for j, i := range pairs.B {
+		if i < 0 {
+			lone(b[j], Added)
 		}
 	}
 }
 
-func (f *fieldChanges) lone(calls []map[string]any, i int, kind Kind) {
-	name, _ := calls[i]["name"].(string)
-	field := Field{Path: "", InA: kind == Removed, InB: kind == Added}
-	if kind == Removed {
-		field.A = calls[i]["arguments"]
-	} else {
-		field.B = calls[i]["arguments"]
-	}
-	f.add(field, Calls, name)
+func member(v any, name string) any {
+	m, _ := v.(map[string]any)
+	return m[name]
 }
 
-func tokenTree(t Tokens) any {
-	raw, err := json.Marshal(t)
-	if err != nil {
-		return nil // numbers only: cannot be
+// arguments of a call, nil for none.
+func arguments(c *transcript.Call) any {
+	if len(c.Arguments) == 0 {
+		return nil
 	}
-	return decode(raw)
+	return jsondiff.Decode(c.Arguments)
 }
 
-// systemSubject is what a system message is called in changes.
-const systemSubject = "system message"
+func stringOf(v any) string {
+	s, _ := v.(string)
+	return s
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -14,7 +15,7 @@ type Damage struct {
 	Kind    string `json:"kind"` // torn_line torn_tail glued too_long not_unicode duplicate_key nul_bytes no_parent parent_ring
 	Message string `json:"message"`
 
-	sum digest // of the line's bytes; zero where they say nothing of the damage
+	sum jsondiff.Digest // of the line's bytes; zero where they say nothing of the damage
 }
 
 // damageOf says what is wrong with a line: damage as a whole, and what readers
@@ -24,7 +25,7 @@ func damageOf(l *transcript.Line) []Damage {
 	var found []Damage
 	add := func(kind, message string) {
 		h := sha256.Sum256(l.Raw)
-		found = append(found, Damage{Line: l.No, Kind: kind, Message: message, sum: digest(h[:16])})
+		found = append(found, Damage{Line: l.No, Kind: kind, Message: message, sum: jsondiff.Digest(h[:16])})
 	}
 	switch l.Damage {
 	case transcript.TornLine:
@@ -47,4 +48,22 @@ func damageOf(l *transcript.Line) []Damage {
 		}
 	}
 	return found
+}
+
+// without gives the damage of a list that another one does not have.
+func without(list, other []Damage) (rest []Damage) {
+	type line struct {
+		kind string
+		sum  jsondiff.Digest
+	}
+	count := map[line]int{}
+	for _, d := range other {
+		count[line{d.Kind, d.sum}]++
+	}
+	for _, d := range list {
+		if count[line{d.Kind, d.sum}]--; count[line{d.Kind, d.sum}] < 0 {
+			rest = append(rest, d)
+		}
+	}
+	return rest
 }

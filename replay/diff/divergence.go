@@ -29,7 +29,7 @@ func (r *Result) firstDifference() int {
 	n := 0
 	for ; n < len(r.A.steps) && n < len(r.B.steps); n++ {
 		x, y := &r.A.steps[n], &r.B.steps[n]
-		if r.pairs.a[n] != n || !r.same(n, x, y) || r.first == n {
+		if r.pairs.A[n] != n || !r.same(n, x, y) || r.first == n {
 			break
 		}
 	}
@@ -37,7 +37,7 @@ func (r *Result) firstDifference() int {
 }
 
 func (r *Result) same(n int, x, y *step) bool {
-	return r.Mode != Full || x.whole == y.whole && r.pairs.sameTarget(r.A.steps, r.B.steps, n, n)
+	return r.Mode != Full || x.whole == y.whole && r.pairs.sameTarget(n, n)
 }
 
 // diverge says where the histories part and what differed there already.
@@ -84,10 +84,12 @@ func (r *Result) causes(n int) {
 	if x == nil || y == nil || askedA != askedB || r.A.returnedAt(n) || r.B.returnedAt(n) {
 		return
 	}
-	r.parted = r.newTrail().differences(x, y)
-	r.turns = pair{turnA, turnB}
+	t := r.newTrail(0)
+	t.pass(n, x, y, Place{}, Place{})
+	r.parted = t.finish()
+	r.turns = [2]int{turnA, turnB}
 	for _, c := range []Category{Tools, Prompt, Model} {
-		if slices.ContainsFunc(r.parted, func(s standing) bool { return s.Category == c }) {
+		if slices.ContainsFunc(r.parted, func(p Change) bool { return p.Category == c }) {
 			r.Causes = append(r.Causes, c)
 		}
 	}

@@ -5,7 +5,9 @@
 // histories and describes what differs; [Result.WriteText] and
 // [Result.WriteJSON] show it.
 //
-//	a, err := diff.Read(ctx, diff.Source{Name: "a.jsonl", Lines: lines, At: file}, o)
+//	file, err := foreign.Open(f, "a.jsonl", "", transcript.Options{})
+//	...
+//	a, err := diff.Read(ctx, file, f, o)
 //	...
 //	result, err := diff.Compare(ctx, a, b, o)
 //	...

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"slices"
+
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -68,28 +70,55 @@ func (p Patch) Apply(a []*transcript.Entry) []*transcript.Entry {
 	return out
 }
 
+// Patch is the edits with what they need to be applied, and the renaming of
+// calls whose ids are written differently.
+func (r *Result) Patch() (Patch, error) {
+	p := Patch(slices.Clone(r.Edits))
+	done := make(map[int]bool)
+	for _, e := range p {
+		done[e.B] = true
+	}
+	for j, i := range r.pairs.B {
+		if i >= 0 && !done[j] && r.A.steps[i].ids != r.B.steps[j].ids {
+			p = append(p, Edit{Op: Rename, A: i, B: j})
+		}
+	}
+	for i := range p {
+		if p[i].Op == Drop {
+			continue
+		}
+		e, err := r.B.load(&r.B.steps[p[i].B])
+		if err != nil {
+			return nil, err
+		}
+		p[i].Entry = e
+	}
+	return p, nil
+}
+
 // edits lists the differences in the order of the histories.
-func edits(a, b []step, p *pairing) []Edit {
+func (p *pairing) edits() []Edit {
+	a, b := p.stepsA, p.stepsB
 	var list []Edit
 	i := 0
 	for j := 0; j <= len(b); j++ {
-		for ; i < len(a) && (p.a[i] < 0 || p.movedA[i]); i++ {
+		for ; i < len(a) && (p.A[i] < 0 || p.MovedA[i]); i++ {
 			// What moved away from what it refers to is not the same any more.
-			if p.a[i] < 0 || !p.sameTarget(a, b, i, p.a[i]) {
+			if p.A[i] < 0 || !p.sameTarget(i, p.A[i]) {
 				list = append(list, Edit{Op: Drop, A: i, B: -1})
 			}
 		}
 		if j == len(b) {
 			break
 		}
-		k := p.b[j]
+		k := p.B[j]
 		switch {
-		case k < 0, p.movedA[k] && !p.sameTarget(a, b, k, j):
+		case k < 0, p.MovedA[k] && !p.sameTarget(k, j):
 			list = append(list, Edit{Op: Insert, A: -1, B: j})
-		case p.movedA[k]:
+		case p.MovedA[k]:
 			list = append(list, Edit{Op: Move, A: k, B: j})
 		default:
-			if a[k].whole != b[j].whole || !p.sameTarget(a, b, k, j) {
+			if a[k].whole != b[j].whole || !p.sameTarget(k, j) {
 				list = append(list, Edit{Op: Replace, A: k, B: j})
 			}
 			i = k + 1

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -24,8 +25,12 @@ func Example() {
 	ctx := context.Background()
 	var sides [2]*diff.History
 	for i, content := range []string{a, b} {
-		lines := transcript.Lines(strings.NewReader(content), transcript.Options{})
-		h, err := diff.Read(ctx, diff.Source{Name: string("ab"[i]), Lines: lines, At: strings.NewReader(content)}, o)
+		f, err := foreign.Open(strings.NewReader(content), string("ab"[i]), "", transcript.Options{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		h, err := diff.Read(ctx, f, strings.NewReader(content), o)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -55,15 +60,4 @@ func Example() {
 	//   ~ count $.arguments.shelf  a:3 turn 1 | b:3 turn 1
 	//       - "apples"
 	//       + "pears"
-}
-
-// What keeps the calls that were made from being those wanted.
-func ExampleCompareCalls() {
-	want := []diff.Call{{Name: "read", Arguments: []byte(`{"path":"a.txt"}`)}, {Name: "write"}}
-	got := []diff.Call{{Name: "read", Arguments: []byte(`{"path":"b.txt","limit":10}`)}, {Name: "ls"}, {Name: "write"}}
-	for _, m := range diff.CompareCalls(want, got, diff.InOrder, diff.MatchPartial) {
-		fmt.Println(m.Describe(want, got))
-	}
-	// Output:
-	// read {"path":"a.txt"} was not called, call 1 came near: $.path is "b.txt" and not "a.txt"
 }

@@ -38,7 +38,3 @@ func newIgnored(names []string) (ignored, error) {
 	}
 	return set, nil
 }
-
-// volatile reports whether a member is one of [Volatile]: when it is compared,
-// it still says nothing about what belongs to what.
-func volatile(name string) bool { return slices.Contains(Volatile(), name) }

@@ -5,58 +5,33 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 )
 
 // JSONVersion is the version of what [Result.WriteJSON] writes. Members are
 // added without a new version; none changes its meaning.
 const JSONVersion = 1
 
-// The records below are the documented form, see the package comment.
+// The records below, and what they take over from the result, are the
+// documented form, see the package comment.
 type (
 	resultRecord struct {
-		Version    int               `json:"version"`
-		Equal      bool              `json:"equal"`
-		Mode       Mode              `json:"mode"`
-		Sequence   Sequence          `json:"sequence,omitempty"`
-		Arguments  ArgumentMatch     `json:"arguments,omitempty"`
-		Ignored    []string          `json:"ignored"`
-		A          sideRecord        `json:"a"`
-		B          sideRecord        `json:"b"`
-		Common     *Common           `json:"common,omitempty"`
-		Divergence *divergenceRecord `json:"divergence,omitempty"`
-		Causes     []Category        `json:"causes"`
-		Stat       []statRecord      `json:"stat"`
-		Changes    []Change          `json:"changes"`
-		Edits      []editRecord      `json:"edits"`
-		Mismatches []mismatchRecord  `json:"mismatches"`
-	}
-	sideRecord struct {
-		File     string           `json:"file"`
-		Tools    replay.Knowledge `json:"knowledge"`
-		At       *replay.Position `json:"at,omitempty"`
-		Entries  int              `json:"entries"`
-		Messages int              `json:"messages"`
-		Turns    int              `json:"turns"`
-		Calls    int              `json:"calls"`
-		Usage    Tokens           `json:"usage"`
-		Damage   []Damage         `json:"damage"`
-	}
-	divergenceRecord struct {
-		A *momentRecord `json:"a"`
-		B *momentRecord `json:"b"`
-	}
-	momentRecord struct {
-		Place
-		Kind string `json:"kind"`
-		Text string `json:"text"`
-	}
-	statRecord struct {
-		Category Category `json:"category"`
-		Added    int      `json:"added"`
-		Removed  int      `json:"removed"`
-		Changed  int      `json:"changed"`
-		Moved    int      `json:"moved"`
+		Version    int                 `json:"version"`
+		Equal      bool                `json:"equal"`
+		Mode       Mode                `json:"mode"`
+		Sequence   calls.Sequence      `json:"sequence,omitempty"`
+		Arguments  calls.ArgumentMatch `json:"arguments,omitempty"`
+		Ignored    []string            `json:"ignored"`
+		A          *History            `json:"a"`
+		B          *History            `json:"b"`
+		Common     *Common             `json:"common,omitempty"`
+		Divergence *Divergence         `json:"divergence,omitempty"`
+		Causes     []Category          `json:"causes"`
+		Stat       []stat              `json:"stat"`
+		Changes    []Change            `json:"changes"`
+		Edits      []editRecord        `json:"edits"`
+		Mismatches []mismatchRecord    `json:"mismatches"`
 	}
 	editRecord struct {
 		Op Op     `json:"op"`
@@ -64,22 +39,13 @@ type (
 		B  *Place `json:"b,omitempty"`
 	}
 	mismatchRecord struct {
-		A      *callRecord   `json:"a,omitempty"`
-		B      *callRecord   `json:"b,omitempty"`
-		Fields []fieldRecord `json:"fields"`
+		A      *callRecord      `json:"a,omitempty"`
+		B      *callRecord      `json:"b,omitempty"`
+		Fields []jsondiff.Field `json:"fields"`
 	}
 	callRecord struct {
-		Index     int             `json:"index"` // from 0
-		Line      int             `json:"line,omitempty"`
-		Turn      int             `json:"turn,omitempty"`
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments,omitempty"`
-	}
-	fieldRecord struct {
-		Path string `json:"path"`
-		Kind Kind   `json:"kind"`
-		A    any    `json:"valueA,omitempty"`
-		B    any    `json:"valueB,omitempty"`
+		Index int `json:"index"` // from 0
+		*calls.Call
 	}
 )
 
@@ -87,14 +53,17 @@ type (
 func (r *Result) WriteJSON(w io.Writer) error {
 	rec := resultRecord{
 		Version: JSONVersion, Equal: r.Equal(), Mode: r.Mode, Sequence: r.Sequence, Arguments: r.Arguments, Ignored: list(r.Ignored),
-		A: sideOf(r.A), B: sideOf(r.B), Causes: list(r.Causes), Changes: list(r.Changes),
-		Stat: r.stats(), Edits: r.editRecords(), Mismatches: r.mismatchRecords(),
+		A: r.A, B: r.B, Divergence: r.Divergence, Causes: list(r.Causes), Changes: list(r.Changes),
+		Stat: list(r.stats()), Edits: []editRecord{}, Mismatches: []mismatchRecord{},
 	}
 	if r.Mode != OnlyCalls {
 		rec.Common = &r.Common
 	}
-	if d := r.Divergence; d != nil {
-		rec.Divergence = &divergenceRecord{momentOf(d.A), momentOf(d.B)}
+	for _, e := range r.Edits {
+		rec.Edits = append(rec.Edits, editRecord{e.Op, r.A.placeOf(e.A), r.B.placeOf(e.B)})
+	}
+	for _, m := range r.Mismatches {
+		rec.Mismatches = append(rec.Mismatches, mismatchRecord{r.A.callRecord(m.Want), r.B.callRecord(m.Got), list(m.Fields)})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -112,76 +81,54 @@ func list[T any](items []T) []T {
 	return items
 }
 
-func sideOf(h *History) sideRecord {
-	return sideRecord{
-		File: h.Name, Tools: h.Knowledge, At: h.At, Entries: h.Entries, Messages: h.Messages, Turns: h.Turns,
-		Calls: len(h.calls), Usage: h.Usage, Damage: list(h.Damage),
-	}
-}
-
-func momentOf(m *Moment) *momentRecord {
-	if m == nil {
+// placeOf is where a step stands, nil for none.
+func (h *History) placeOf(i int) *Place {
+	if i < 0 {
 		return nil
 	}
-	return &momentRecord{m.Place, m.Kind, m.Text}
+	p := place(&h.steps[i])
+	return &p
 }
 
-func (r *Result) stats() []statRecord {
-	records := []statRecord{}
+func (h *History) callRecord(i int) *callRecord {
+	if i < 0 {
+		return nil
+	}
+	return &callRecord{i, &h.calls[i]}
+}
+
+// stat counts the changes of a category.
+type stat struct {
+	Category Category `json:"category"`
+	Added    int      `json:"added"`
+	Removed  int      `json:"removed"`
+	Changed  int      `json:"changed"`
+	Moved    int      `json:"moved"`
+}
+
+func newStat(list []Change) stat {
+	s := stat{Category: list[0].Category}
+	for i := range list {
+		switch list[i].Kind {
+		case Added:
+			s.Added++
+		case Removed:
+			s.Removed++
+		case Changed:
+			s.Changed++
+		case Moved:
+			s.Moved++
+		}
+	}
+	return s
+}
+
+func (r *Result) stats() []stat {
+	var stats []stat
 	for _, c := range Categories() {
-		s := statRecord{Category: c}
-		for _, change := range r.of(c) {
-			switch change.Kind {
-			case Added:
-				s.Added++
-			case Removed:
-				s.Removed++
-			case Changed:
-				s.Changed++
-			case Moved:
-				s.Moved++
-			}
-		}
-		if s != (statRecord{Category: c}) {
-			records = append(records, s)
+		if list := r.of(c); len(list) > 0 {
+			stats = append(stats, newStat(list))
 		}
 	}
-	return records
-}
-
-func (r *Result) editRecords() []editRecord {
-	records := make([]editRecord, len(r.Edits))
-	for i, e := range r.Edits {
-		records[i].Op = e.Op
-		if e.A >= 0 {
-			p := place(&r.A.steps[e.A])
-			records[i].A = &p
-		}
-		if e.B >= 0 {
-			p := place(&r.B.steps[e.B])
-			records[i].B = &p
-		}
-	}
-	return records
-}
-
-func (r *Result) mismatchRecords() []mismatchRecord {
-	records := make([]mismatchRecord, len(r.Mismatches))
-	for i, m := range r.Mismatches {
-		records[i].Fields = []fieldRecord{}
-		if m.Want >= 0 {
-			records[i].A = callOf(m.Want, &r.A.calls[m.Want])
-		}
-		if m.Got >= 0 {
-			records[i].B = callOf(m.Got, &r.B.calls[m.Got])
-		}
-		for _, f := range m.Fields {
-			records[i].Fields = append(records[i].Fields, fieldRecord{f.Path, kindFor(f.InA, f.InB), f.A, f.B})
-		}
-	}
-	return records
-}
-
-func callOf(i int, c *Call) *callRecord {
-	return &callRecord{Index: i, Line: c.Line, Turn: c.Turn, Name: c.Name, Arguments: c.Arguments}
+	return stats
 }

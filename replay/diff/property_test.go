@@ -188,9 +188,7 @@ func TestMirrorOfEdits(t *testing.T) {
 }
 
 func readRapid(t *rapid.T, name string, content []byte) *diff.History {
-	h, err := diff.Read(t.Context(), diff.Source{
-		Name: name, Lines: transcript.Lines(bytes.NewReader(content), transcript.Options{Lend: true, Scribble: true}), At: bytes.NewReader(content),
-	}, ignoring())
+	h, err := readAs(t.Context(), name, content, bytes.NewReader(content), transcript.Options{Scribble: true}, ignoring())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,14 @@ package diff_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -19,14 +20,20 @@ func ignoring() diff.Options { return diff.Options{Ignore: diff.Volatile()} }
 // read reads bytes as a history that is read again from them.
 func read(tb testing.TB, name string, content []byte, o diff.Options) *diff.History {
 	tb.Helper()
-	at := bytes.NewReader(content)
-	lent := o.At == (replay.Cut{})
-	lines := transcript.Lines(bytes.NewReader(content), transcript.Options{Lend: lent, Scribble: lent})
-	h, err := diff.Read(context.Background(), diff.Source{Name: name, Lines: lines, At: at}, o)
+	h, err := readAs(context.Background(), name, content, bytes.NewReader(content), transcript.Options{Scribble: true}, o)
 	if err != nil {
 		tb.Fatalf("read %s: %v", name, err)
 	}
 	return h
+}
+
+// readAs reads bytes as a session.
+func readAs(ctx context.Context, name string, content []byte, at io.ReaderAt, lines transcript.Options, o diff.Options) (*diff.History, error) {
+	f, err := foreign.Open(bytes.NewReader(content), name, "pi", lines)
+	if err != nil {
+		return nil, err
+	}
+	return diff.Read(ctx, f, at, o)
 }
 
 // compare compares two files by their bytes.

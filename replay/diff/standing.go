@@ -1,30 +1,64 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 )
 
 // standing is a difference of what requests went out with: it holds from one
 // turn on until another.
 type standing struct {
 	Change
-	key   string // what it is about and what both sides say
-	began int    // counts those of a trail
+	began int // counts those of a trail
 }
 
+// about is what a standing difference is about.
+type about struct {
+	part part
+	name string // of the tool, section or setting
+}
+
+type part uint8
+
+const (
+	toolPart part = iota
+	toolOrder
+	textPart
+	sectionPart
+	sectionOrder
+	settingPart
+)
+
 // trail follows the requests of two histories side by side and tells from
-// which turn to which each difference of their situations holds.
+// which turn to which each difference of their situations holds. It looks only
+// at what changed since the requests before.
 type trail struct {
-	a, b    *History
-	only    map[Category]bool // nil for all
-	done    []standing
-	begun   int
-	open    []standing
-	last    [2]*situation
-	current []standing
-	first   int // step of a at whose request the first difference begins, -1 for none
+	tools, others bool // which categories are followed
+	last          [2]*situation
+	at            [2]Place // of the requests under way
+	turns         [2]int   // of those before
+	first         int      // step of a at whose request the first difference begins, -1 for none
+
+	open     map[about]map[jsondiff.Digest]standing // by what both sides say
+	done     []standing
+	begun    int
+	kept     budget
+	declared listing
+	sections listing
+	sums     jsondiff.Digester
+}
+
+func (r *Result) newTrail(values int) *trail {
+	nothing := new(situation)
+	return &trail{
+		tools: r.A.Knowledge == r.B.Knowledge, others: r.Mode != OnlyTools,
+		last: [2]*situation{nothing, nothing}, first: -1,
+		open: map[about]map[jsondiff.Digest]standing{}, kept: newBudget(values),
+		declared: newListing(), sections: newListing(),
+	}
 }
 
 // pass compares the situations of two requests that belong together, made at
@@ -33,30 +67,65 @@ func (t *trail) pass(step int, x, y *situation, at, other Place) {
 	if x == nil || y == nil {
 		return
 	}
-	if t.last != [2]*situation{x, y} {
-		t.last, t.current = [2]*situation{x, y}, t.differences(x, y)
-	}
-	var open []standing
-	for _, was := range t.open {
-		if !holds(t.current, was.key) {
-			t.done = append(t.done, was)
+	t.at = [2]Place{at, other}
+	if now := [2]*situation{x, y}; now != t.last {
+		if t.tools {
+			t.toolChanges(now)
 		}
-	}
-	for _, now := range t.current {
-		if i := find(t.open, now.key); i >= 0 {
-			now = t.open[i]
-		} else {
-			t.begun++
-			now.began = t.begun
-			now.PlaceA, now.PlaceB = merge(now.PlaceA, at, now.Kind != Added), merge(now.PlaceB, other, now.Kind != Removed)
+		if t.others {
+			t.promptChanges(now)
+			t.settingChanges(now)
 		}
-		now.UntilA, now.UntilB = at.Turn, other.Turn
-		open = append(open, now)
+		t.last = now
 	}
-	t.open = open
-	if t.first < 0 && len(open) > 0 {
+	t.turns = [2]int{at.Turn, other.Turn}
+	if t.first < 0 && len(t.open) > 0 {
 		t.first = step
 	}
+}
+
+// difference is a change whose values may be made when they are needed.
+type difference struct {
+	Change
+	key    jsondiff.Digest
+	values func() (a, b any) // nil if the change has them
+}
+
+// set says which differences there are about something now; the others end.
+func (t *trail) set(what about, now ...difference) {
+	was := t.open[what]
+	if len(was)+len(now) == 0 {
+		return
+	}
+	open := make(map[jsondiff.Digest]standing, len(now))
+	for _, d := range now {
+		s, ok := was[d.key]
+		if !ok {
+			s = t.begin(d)
+		}
+		delete(was, d.key)
+		open[d.key] = s
+	}
+	for _, s := range was {
+		t.end(s)
+	}
+	if t.open[what] = open; len(open) == 0 {
+		delete(t.open, what)
+	}
+}
+
+func (t *trail) begin(d difference) standing {
+	t.begun++
+	d.PlaceA, d.PlaceB = merge(d.PlaceA, t.at[0], d.Kind != Added), merge(d.PlaceB, t.at[1], d.Kind != Removed)
+	if t.kept.keep(&d.Change) && d.values != nil {
+		d.A, d.B = d.values()
+	}
+	return standing{Change: d.Change, began: t.begun}
+}
+
+func (t *trail) end(s standing) {
+	s.UntilA, s.UntilB = t.turns[0], t.turns[1]
+	t.done = append(t.done, s)
 }
 
 // merge keeps the line that a declaration already names. A side that does not
@@ -71,164 +140,146 @@ func merge(p, at Place, has bool) Place {
 
 // finish gives the differences in the order in which they begin.
 func (t *trail) finish() []Change {
-	all := append(t.done, t.open...)
-	slices.SortFunc(all, func(x, y standing) int { return x.began - y.began })
-	changes := make([]Change, len(all))
-	for i := range all {
-		changes[i] = all[i].Change
+	for what := range t.open {
+		t.set(what)
+	}
+	slices.SortFunc(t.done, func(x, y standing) int { return x.began - y.began })
+	changes := make([]Change, len(t.done))
+	for i := range t.done {
+		changes[i] = t.done[i].Change
 	}
 	return changes
 }
 
-func holds(list []standing, key string) bool { return find(list, key) >= 0 }
-
-func find(list []standing, key string) int {
-	for i := range list {
-		if list[i].key == key {
-			return i
-		}
-	}
-	return -1
+// change makes a difference of a change that has its values.
+func (t *trail) change(c Change) difference {
+	return difference{Change: c, key: t.sums.Sum(c.Path, string(c.Kind), c.A, c.B)}
 }
 
-// differences of two situations, each with a key that tells it from others.
-func (t *trail) differences(x, y *situation) []standing {
-	var changes []Change
-	if t.wants(Tools) && t.a.Knowledge == t.b.Knowledge {
-		changes = append(changes, toolChanges(x.tools, y.tools)...)
+// toolChanges compares the tools that were declared or removed since the last
+// requests: in declaration order of a, then what only b has. The order itself
+// is told to the model too.
+func (t *trail) toolChanges(now [2]*situation) {
+	var names []string
+	for side, s := range now {
+		names = append(names, t.last[side].tools.Changes(s.tools)...)
 	}
-	if t.wants(Prompt) {
-		changes = append(changes, promptChanges(x.prompt, y.prompt)...)
-	}
-	if t.wants(Model) {
-		changes = append(changes, settingChanges(x.settings, y.settings)...)
-	}
-	var s scratch
-	list := make([]standing, len(changes))
-	for i, c := range changes {
-		d := s.sum(string(c.Category), c.Subject, c.Path, string(c.Kind), c.A, c.B)
-		list[i] = standing{Change: c, key: string(d[:])}
-	}
-	return list
-}
-
-func (t *trail) wants(c Category) bool { return t.only == nil || t.only[c] }
-
-// toolChanges names what differs in two tool sets: in declaration order of a,
-// then what only b has. The order itself is told to the model too.
-func toolChanges(a, b replay.ToolSet) []Change {
-	var list []Change
-	var orderA, orderB []any
-	for _, d := range a.Declared() {
-		other, ok := b.Lookup(d.Name)
-		if !ok {
-			list = append(list, Change{Category: Tools, Kind: Removed, Subject: d.Name, PlaceA: Place{Line: d.Line}, A: toolTree(&d.Tool)})
-			continue
-		}
-		orderA = append(orderA, d.Name)
-		for _, f := range Fields(toolTree(&d.Tool), toolTree(&other.Tool)) {
-			c := changeOf(f, Tools, d.Name)
-			c.PlaceA.Line, c.PlaceB.Line = d.Line, other.Line
-			list = append(list, c)
-		}
-	}
-	for _, d := range b.Declared() {
-		if _, ok := a.Lookup(d.Name); ok {
-			orderB = append(orderB, d.Name)
-			continue
-		}
-		list = append(list, Change{Category: Tools, Kind: Added, Subject: d.Name, PlaceB: Place{Line: d.Line}, B: toolTree(&d.Tool)})
-	}
-	if !equal(orderA, orderB) {
-		list = append(list, Change{Category: Tools, Kind: Moved, Subject: "order", A: orderA, B: orderB})
-	}
-	return list
-}
-
-func promptChanges(a, b replay.Prompt) []Change {
-	var list []Change
-	if a.Content() != b.Content() {
-		list = append(list, valueChange(Prompt, "system text", word(a.Content()), word(b.Content())))
-	}
-	var orderA, orderB []any
-	for _, s := range a.Sections() {
-		text, ok := section(b, s.Name)
+	t.list(toolPart, &t.declared, names, func(side int, name string) (n named) {
+		d, ok := now[side].tools.Lookup(name)
 		if ok {
-			orderA = append(orderA, s.Name)
+			n = named{value: toolTree(&d.Tool), line: d.Line, there: true}
+			n.place, _ = now[side].tools.Place(name)
 		}
-		if !ok || text != s.Text {
-			list = append(list, valueChange(Prompt, "section "+s.Name, s.Text, text))
+		return n
+	}, func(f jsondiff.Field, name string) Change { return changeOf(f, Tools, name) })
+	t.order(about{part: toolOrder}, Tools, &t.declared)
+}
+
+func (t *trail) promptChanges(now [2]*situation) {
+	a, b := now[0].prompt, now[1].prompt
+	sumA, sumB, empty := a.ContentSum(), b.ContentSum(), replay.Prompt{}.ContentSum()
+	var text []difference
+	if sumA != sumB {
+		text = append(text, difference{
+			Change: Change{Category: Prompt, Kind: jsondiff.KindOf(sumA != empty, sumB != empty), Subject: "system text"},
+			key:    t.sums.Sum(string(sumA[:]), string(sumB[:])),
+			values: func() (any, any) { return word(a.Content()), word(b.Content()) },
+		})
+	}
+	t.set(about{part: textPart}, text...)
+
+	names := append(t.last[0].prompt.Changes(a), t.last[1].prompt.Changes(b)...)
+	t.list(sectionPart, &t.sections, names, func(side int, name string) (n named) {
+		s, place, ok := now[side].prompt.Section(name)
+		if ok {
+			n = named{value: s.Text, place: place, there: true}
+		}
+		return n
+	}, func(f jsondiff.Field, name string) Change {
+		f.Path = ""
+		return changeOf(f, Prompt, "section "+name)
+	})
+	t.order(about{part: sectionOrder}, Prompt, &t.sections)
+}
+
+// named is a tool or a section as one side has it.
+type named struct {
+	value       any
+	line, place int
+	there       bool
+}
+
+// list compares those of a list whose names are given.
+func (t *trail) list(p part, l *listing, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
+	slices.Sort(names)
+	names = slices.Compact(names)
+	sides := make(map[string][2]named, len(names))
+	for _, name := range names {
+		sides[name] = [2]named{find(0, name), find(1, name)}
+		l.update(name, sides[name])
+	}
+	slices.SortStableFunc(names, func(x, y string) int {
+		a, b := sides[x], sides[y]
+		return cmp.Or(there(b[0])-there(a[0]), a[0].place-b[0].place, a[1].place-b[1].place)
+	})
+	for _, name := range names {
+		a, b := sides[name][0], sides[name][1]
+		fields := []jsondiff.Field{{Kind: jsondiff.KindOf(a.there, b.there), A: a.value, B: b.value}}
+		if a.there == b.there {
+			fields = jsondiff.Fields(a.value, b.value)
+		}
+		now := make([]difference, len(fields))
+		for i, f := range fields {
+			c := change(f, name)
+			c.PlaceA.Line, c.PlaceB.Line = a.line, b.line
+			now[i] = t.change(c)
+		}
+		t.set(about{p, name}, now...)
+	}
+}
+
+func there(n named) int {
+	if n.there {
+		return 1
+	}
+	return 0
+}
+
+func (t *trail) order(what about, c Category, l *listing) {
+	if l.a.sum == l.b.sum {
+		t.set(what)
+		return
+	}
+	t.set(what, difference{
+		Change: Change{Category: c, Kind: Moved, Subject: "order"},
+		key:    t.sums.Sum(jsondiff.Number(int64(l.a.sum)), jsondiff.Number(int64(l.b.sum))),
+		values: func() (any, any) { return l.a.names(), l.b.names() },
+	})
+}
+
+// settingChanges compares model and parameters; the parameters only if they
+// were stated anew, as there may be any number of them.
+func (t *trail) settingChanges(now [2]*situation) {
+	params := now[0].params != t.last[0].params || now[1].params != t.last[1].params
+	var lists [4][]setting
+	var values [2]map[string]any
+	for side := range now {
+		lists[side], lists[side+2] = now[side].list(params), t.last[side].list(params)
+		values[side] = make(map[string]any, len(lists[side]))
+		for _, s := range lists[side] {
+			values[side][s.name] = s.value
 		}
 	}
-	for _, s := range b.Sections() {
-		if _, ok := section(a, s.Name); ok {
-			orderB = append(orderB, s.Name)
+	done := make(map[string]bool, len(lists[0]))
+	for _, s := range slices.Concat(lists[:]...) {
+		if done[s.name] {
+			continue
+		}
+		done[s.name] = true
+		if a, b := values[0][s.name], values[1][s.name]; jsondiff.Equal(a, b) {
+			t.set(about{settingPart, s.name})
 		} else {
-			list = append(list, valueChange(Prompt, "section "+s.Name, nil, s.Text))
+			t.set(about{settingPart, s.name}, t.change(valueChange(Model, s.name, a, b)))
 		}
 	}
-	if !equal(orderA, orderB) {
-		list = append(list, Change{Category: Prompt, Kind: Moved, Subject: "order", A: orderA, B: orderB})
-	}
-	return list
-}
-
-func section(p replay.Prompt, name string) (any, bool) {
-	for _, s := range p.Sections() {
-		if s.Name == name {
-			return s.Text, true
-		}
-	}
-	return nil, false
-}
-
-func settingChanges(a, b []setting) []Change {
-	var list []Change
-	lookup := func(in []setting, name string) any {
-		for _, s := range in {
-			if s.name == name {
-				return s.value
-			}
-		}
-		return nil
-	}
-	for _, s := range a {
-		if other := lookup(b, s.name); !equal(s.value, other) {
-			list = append(list, valueChange(Model, s.name, s.value, other))
-		}
-	}
-	for _, s := range b {
-		if s.value != nil && lookup(a, s.name) == nil && !has(list, s.name) {
-			list = append(list, valueChange(Model, s.name, nil, s.value))
-		}
-	}
-	return list
-}
-
-func has(list []Change, subject string) bool {
-	for i := range list {
-		if list[i].Subject == subject {
-			return true
-		}
-	}
-	return false
-}
-
-// valueChange is a change of a whole value; nil is a side that has none.
-func valueChange(c Category, subject string, a, b any) Change {
-	return Change{Category: c, Kind: kindFor(a != nil, b != nil), Subject: subject, A: a, B: b}
-}
-
-func kindFor(inA, inB bool) Kind {
-	switch {
-	case !inA:
-		return Added
-	case !inB:
-		return Removed
-	}
-	return Changed
-}
-
-func changeOf(f Field, c Category, subject string) Change {
-	return Change{Category: c, Kind: kindFor(f.InA, f.InB), Subject: subject, Path: f.Path, A: f.A, B: f.B}
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -8,21 +9,27 @@ import (
 // What it says is read again when it is shown.
 type step struct {
 	kind   string // role of a message, else type of the entry
-	entry  int    // index in the tree; in the context for a cut
 	spot   spot
-	whole  digest // all that is compared
-	said   digest // without the settings of the model and without volatile members
-	calls  digest // kind, and the calls with their arguments, or the call of a result
-	shape  digest // kind, and the names of the calls, or the tool of a result
-	target int    // step that it refers to, -1 for none or one off the path
-	nth    int    // which call of the target
-	turn   int    // of the path, from 1; 0 before the first request
-	number int    // of the message on the path, from 1; of the one before for other entries
-	failed bool   // an answer that did not arrive
+	whole  jsondiff.Digest // all that is compared
+	said   jsondiff.Digest // without the settings of the model and without volatile members
+	calls  jsondiff.Digest // kind, and the calls with their arguments, or the call of a result
+	shape  jsondiff.Digest // kind, and the names of the calls, or the tool of a result
+	target int             // step that it refers to, -1 for none or one off the path
+	nth    int             // which call of the target
+	turn   int             // of the path, from 1; 0 before the first request
+	number int             // of the message on the path, from 1; of the one before for other entries
+	failed bool            // an answer that did not arrive
 	at     *situation
 
-	made []digest // the calls of an answer, name and arguments
-	ids  digest   // texts of its call ids, which are not compared
+	made []made          // the calls of an answer
+	ids  jsondiff.Digest // texts of its call ids, which are not compared
+}
+
+// made is a call of an answer: name and arguments, and how many of those before
+// it say the same.
+type made struct {
+	sum jsondiff.Digest
+	nth int
 }
 
 func (s *step) message() bool { return s.kind != "" && isRole(s.kind) }
@@ -41,27 +48,10 @@ func isRole(kind string) bool {
 // appMessage is the kind of messages that extensions put into the context.
 const appMessage = "custom message"
 
-// spot is where a record stands in its file.
-type spot struct {
-	line   int
-	offset int64
-	size   int64
-	record int // of the line
-}
-
-// record is an entry as it was read, before it is known which path counts.
-type record struct {
-	step
-	callIDs []string // of an answer
-	answers string   // the call that a result is for
-	about   string   // the entry that another entry refers to
-	skip    bool     // is no step: a setting, or ignored
-}
-
-// reader makes records of entries.
+// reader digests entries.
 type reader struct {
-	ignore ignored
-	scratch
+	ignored
+	jsondiff.Digester
 }
 
 // kindOf names what an entry is.
@@ -82,116 +72,52 @@ func (r *reader) isSetting(e *transcript.Entry) bool {
 	case transcript.TypeSession, transcript.TypeModelChange, transcript.TypeThinking:
 		return true
 	case transcript.TypeUsage:
-		return r.ignore["usage"]
+		return r.ignored["usage"]
 	case transcript.TypeCustom:
 		return e.Custom != nil && isOwn(e.Custom.CustomType)
 	}
 	return false
 }
 
-// record digests an entry.
-func (r *reader) record(e *transcript.Entry) record {
-	rec := record{step: step{kind: kindOf(e), target: -1}, skip: r.isSetting(e)}
-	if rec.skip {
-		return rec
+// digest says of a step what its entry is and says.
+func (r *reader) digest(s *step, e *transcript.Entry) {
+	s.kind, s.target = kindOf(e), -1
+	t := r.trees(e)
+	s.said = r.Sum(s.kind, t.said)
+	s.whole = s.said
+	if len(t.settings)+len(t.rest) > 0 {
+		s.whole = r.Sum(s.said, t.settings, t.rest)
 	}
-	said, settings, rest := r.trees(e)
-	rec.said = r.sum(rec.kind, said)
-	rec.whole = rec.said
-	if len(settings)+len(rest) > 0 {
-		rec.whole = r.sum(rec.said, settings, rest)
+	s.shape = r.Sum(s.kind)
+	s.calls = s.shape
+	switch m := e.Message; {
+	case m == nil:
+	case m.Role == transcript.Assistant:
+		s.failed = m.Failed()
+		r.digestCalls(s, m, t.said)
+	case m.Role == transcript.ToolResult:
+		s.ids = r.Sum(m.ToolCallID)
+		s.shape = r.Sum(s.kind, m.ToolName)
+		s.calls = s.shape
 	}
-	rec.shape = r.sum(rec.kind)
-	rec.calls = rec.shape
-	if m := e.Message; m != nil {
-		r.messageKeys(&rec, m, said)
-	} else {
-		rec.about = reference(e)
-	}
-	return rec
 }
 
-// messageKeys digests what aligns messages that are not the same: calls and
-// results. said is the message's tree, in which the arguments are decoded.
-func (r *reader) messageKeys(rec *record, m *transcript.Message, said map[string]any) {
-	rec.failed = m.Failed()
-	switch m.Role {
-	case transcript.Assistant:
-		blocks, _ := said["content"].([]any)
-		var names, calls, ids []any
-		for i := range m.Content {
-			b := &m.Content[i]
-			if b.Call == nil || b.Type != transcript.BlockToolCall {
-				continue
-			}
-			call, _ := blocks[i].(map[string]any)
-			rec.callIDs = append(rec.callIDs, b.Call.ID)
-			ids = append(ids, b.Call.ID)
-			rec.made = append(rec.made, r.sum(call["name"], call["arguments"]))
-			names = append(names, call["name"])
-			calls = append(calls, last(rec.made))
+// digestCalls digests what aligns answers that are not the same. said is the
+// message's tree, in which the arguments are decoded.
+func (r *reader) digestCalls(s *step, m *transcript.Message, said map[string]any) {
+	blocks, _ := said["content"].([]any)
+	var names, calls, ids []any
+	same := map[jsondiff.Digest]int{}
+	for i := range m.Content {
+		b := &m.Content[i]
+		if b.Call == nil || b.Type != transcript.BlockToolCall {
+			continue
 		}
-		rec.shape = r.sum(rec.kind, names)
-		rec.calls, rec.ids = r.sum(rec.kind, calls), r.sum(ids)
-	case transcript.ToolResult:
-		rec.answers, rec.ids = m.ToolCallID, r.sum(m.ToolCallID)
-		rec.shape = r.sum(rec.kind, m.ToolName)
-		rec.calls = rec.shape
+		sum := r.Sum(member(blocks[i], "name"), member(blocks[i], "arguments"))
+		s.made = append(s.made, made{sum, same[sum]})
+		same[sum]++
+		names, calls, ids = append(names, member(blocks[i], "name")), append(calls, sum), append(ids, b.Call.ID)
 	}
-}
-
-// trees gives what is compared of an entry: what it says, settings, and
-// volatile members that were asked for.
-func (r *reader) trees(e *transcript.Entry) (said, settings, rest map[string]any) {
-	if e.Message != nil {
-		said, settings, rest = messageTree(e.Message, r.ignore)
-	} else {
-		said = entryTree(e, r.ignore)
-	}
-	links := &object{ignore: r.ignore}
-	links.put("id", e.ID)
-	links.put("parentId", e.ParentID)
-	links.put("timestamp", e.Timestamp)
-	if len(links.members) > 0 {
-		if rest == nil {
-			rest = map[string]any{}
-		}
-		rest["entry"] = links.members
-	}
-	return said, settings, rest
-}
-
-// entryTree is an entry that is no message, without its links.
-func entryTree(e *transcript.Entry, ignore ignored) map[string]any {
-	raw := e.Raw
-	if raw == nil {
-		raw = transcript.AppendEntry(nil, e)
-	}
-	tree := bare(raw, ignore)
-	for _, name := range []string{"id", "parentId", "timestamp", "targetId", "firstKeptEntryId", "firstKeptEntryIndex", "fromId"} {
-		delete(tree, name)
-	}
-	return tree
-}
-
-// reference is the id of the entry that another one is about.
-func reference(e *transcript.Entry) string {
-	switch {
-	case e.Compaction != nil:
-		return e.Compaction.FirstKeptEntryID
-	case e.Branch != nil:
-		return e.Branch.FromID
-	case e.Edit != nil:
-		return e.Edit.TargetID
-	case e.Label != nil:
-		return e.Label.TargetID
-	}
-	return ""
-}
-
-func decodeArguments(raw []byte) any {
-	if len(raw) == 0 {
-		return nil
-	}
-	return decode(raw)
+	s.shape = r.Sum(s.kind, names)
+	s.calls, s.ids = r.Sum(s.kind, calls), r.Sum(ids)
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/internal/words"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -28,25 +31,23 @@ func (r *Result) WriteText(w io.Writer, o TextOptions) error {
 		o.Width = 100
 	}
 	o.Width = max(o.Width, 40)
-	b := bufio.NewWriter(w)
-	p := &printer{w: b, o: o, r: r}
+	p := &printer{bufio.NewWriter(w), o, r}
 	switch {
 	case r.Equal():
 		p.equal()
 	case o.Stat:
 		p.stat()
-	case r.Mode == OnlyCalls:
-		p.mismatches()
 	default:
 		p.heading()
 		p.divergence()
+		p.mismatches()
 		p.changes()
 	}
-	return b.Flush()
+	return p.Flush()
 }
 
 type printer struct {
-	w *bufio.Writer
+	*bufio.Writer
 	o TextOptions
 	r *Result
 }
@@ -70,67 +71,85 @@ func (p *printer) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
+func (p *printer) print(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// enough reports whether i of n things are all that is shown, and says so.
+func (p *printer) enough(indent string, i, n int) bool {
+	if p.o.Limit == 0 || i < p.o.Limit {
+		return false
+	}
+	p.print("%s%s\n", indent, p.paint(dim, fmt.Sprintf("… %d more", n-i)))
+	return true
+}
+
 func (p *printer) equal() {
 	a, b := p.r.A, p.r.B
-	what := fmt.Sprintf("%s, %s", text.Plural(a.Turns, "turn"), text.Plural(a.Messages, "message"))
-	verb := "are equal"
-	switch p.r.Mode {
-	case OnlyTools:
-		verb = "have the same tools"
-	case OnlyCalls:
-		verb = "have the same calls"
-		what = fmt.Sprintf("%s, %s", p.r.Sequence, text.Plural(len(b.calls), "call"))
-	}
-	if p.r.Mode == OnlyTools && a.Knowledge == replay.Unknown {
+	verb, what := "are equal", fmt.Sprintf("%s, %s", text.Plural(a.Turns, "turn"), text.Plural(a.Messages, "message"))
+	switch {
+	case p.r.Mode == OnlyTools && a.Knowledge == replay.Unknown:
 		verb = "record no tools"
+	case p.r.Mode == OnlyTools:
+		verb = "have the same tools"
+	case p.r.Mode == OnlyCalls:
+		verb = "have the same calls"
+		what = fmt.Sprintf("%s, %s", p.r.Sequence, text.Plural(b.Made, "call"))
 	}
 	if len(a.Damage) > 0 {
 		what += fmt.Sprintf("; as far as they can be read, %s damaged alike", text.Plural(len(a.Damage), "line"))
 	}
-	fmt.Fprintf(p.w, "%s and %s %s: %s\n", text.Printable(a.Name), text.Printable(b.Name), verb, what)
+	p.print("%s and %s %s: %s\n", text.Printable(a.Name), text.Printable(b.Name), verb, what)
 }
 
 // heading says how much is the same, and causes first.
 func (p *printer) heading() {
 	r := p.r
-	for _, side := range []struct {
-		mark, code string
-		h          *History
-	}{{"---", red, r.A}, {"+++", green, r.B}} {
-		line, size := side.mark+" "+text.Printable(side.h.Name), text.Plural(side.h.Messages, "message")
-		if side.h.At != nil {
-			line += fmt.Sprintf(" at line %d, turn %d", side.h.At.Line, side.h.At.Turn)
-			size += " in effect"
-		} else {
-			size = text.Plural(side.h.Turns, "turn") + ", " + size
-		}
-		fmt.Fprintf(p.w, "%s  %s\n", p.paint(side.code, line), p.paint(dim, size))
+	p.side(red, "--- ", r.A)
+	p.side(green, "+++ ", r.B)
+	if r.Mode == OnlyCalls {
+		p.print("calls %s, arguments %s: %s\n", r.Sequence, r.Arguments, text.Plural(len(r.Mismatches), "difference"))
+		return
 	}
-	fmt.Fprintf(p.w, "equal for %s, %s\n", text.Plural(r.Common.Turns, "turn"), text.Plural(r.Common.Messages, "message"))
+	p.print("equal for %s, %s\n", text.Plural(r.Common.Turns, "turn"), text.Plural(r.Common.Messages, "message"))
 	for _, c := range r.Causes {
 		p.cause(c)
 	}
 	if r.A.Knowledge != r.B.Knowledge {
-		fmt.Fprintf(p.w, "tools not compared: %s records them as %s, %s as %s\n",
+		p.print("tools not compared: %s records them as %s, %s as %s\n",
 			text.Printable(r.A.Name), r.A.Knowledge, text.Printable(r.B.Name), r.B.Knowledge)
 	}
+}
+
+func (p *printer) side(code, mark string, h *History) {
+	line, size := mark+text.Printable(h.Name), text.Plural(h.Messages, "message")
+	switch {
+	case p.r.Mode == OnlyCalls:
+		size = text.Plural(h.Made, "call")
+	case h.At != nil:
+		line += fmt.Sprintf(" at line %d, turn %d", h.At.Line, h.At.Turn)
+		size += " in effect"
+	default:
+		size = text.Plural(h.Turns, "turn") + ", " + size
+	}
+	p.print("%s  %s\n", p.paint(code, line), p.paint(dim, size))
 }
 
 // cause names what differs of a condition where the histories part.
 func (p *printer) cause(c Category) {
 	var names []string
+	seen := map[string]bool{}
 	for _, s := range p.r.parted {
 		name := marks[s.Kind] + " " + text.Printable(s.Subject)
-		if s.Category == c && !slices.Contains(names, name) {
+		if s.Category == c && !seen[name] {
 			names = append(names, name)
 		}
+		seen[name] = true
 	}
-	turns := fmt.Sprintf("turn %d", p.r.turns.a)
-	if p.r.turns.a != p.r.turns.b {
-		turns = fmt.Sprintf("turn %d | %d", p.r.turns.a, p.r.turns.b)
+	turns := fmt.Sprintf("turn %d", p.r.turns[0])
+	if p.r.turns[0] != p.r.turns[1] {
+		turns = fmt.Sprintf("turn %d | %d", p.r.turns[0], p.r.turns[1])
 	}
 	line := fmt.Sprintf("%s from %s: %s", c, turns, strings.Join(names, ", "))
-	fmt.Fprintf(p.w, "%s %s\n", p.paint(yellow, "cause:"), text.Fit(line, p.o.Width-7))
+	p.print("%s %s\n", p.paint(yellow, "cause:"), text.Fit(line, p.o.Width-7))
 }
 
 func (p *printer) divergence() {
@@ -138,20 +157,19 @@ func (p *printer) divergence() {
 	if d == nil {
 		return
 	}
-	fmt.Fprintf(p.w, "\n%s\n", p.paint(bold, "first divergence"))
-	if d.A == nil || d.B == nil || d.A.Kind != d.B.Kind {
+	p.print("\n%s\n", p.paint(bold, "first divergence"))
+	switch {
+	case d.A == nil || d.B == nil || d.A.Kind != d.B.Kind:
 		p.moment("-", red, d.A, p.r.A)
 		p.moment("+", green, d.B, p.r.B)
-		return
+	case d.A.Text == d.B.Text && p.r.conditionsOnly():
+		p.moment("=", dim, d.A, p.r.A)
+		p.print("  the messages are the same, the requests that they answer are not\n")
+	default:
+		x, y := words.Compare(text.Printable(d.A.Text), text.Printable(d.B.Text))
+		p.line("  ", "- "+d.A.head(), x)
+		p.line("  ", "+ "+d.B.head(), y)
 	}
-	if d.A.Text == d.B.Text && p.r.conditionsOnly() {
-		p.line("  ", "= "+d.A.head(), []segment{{text: text.Printable(d.A.Text)}})
-		fmt.Fprintf(p.w, "  the messages are the same, the requests that they answer are not\n")
-		return
-	}
-	x, y := words(text.Printable(d.A.Text), text.Printable(d.B.Text))
-	p.line("  ", "- "+d.A.head(), x)
-	p.line("  ", "+ "+d.B.head(), y)
 }
 
 func (m *Moment) head() string {
@@ -160,19 +178,51 @@ func (m *Moment) head() string {
 
 func (p *printer) moment(mark, code string, m *Moment, h *History) {
 	if m == nil {
-		fmt.Fprintf(p.w, "  %s\n", p.paint(code, mark+" "+text.Printable(h.Name)+" ends here"))
+		p.print("  %s\n", p.paint(code, mark+" "+text.Printable(h.Name)+" ends here"))
 		return
 	}
-	p.line("  ", mark+" "+m.head(), []segment{{text: text.Printable(m.Text)}})
+	p.line("  ", mark+" "+m.head(), []words.Segment{{Text: text.Printable(m.Text)}})
 }
 
-// of gives the changes of a category.
-func (r *Result) of(c Category) []Change {
-	var list []Change
-	for i := range r.Changes {
-		if r.Changes[i].Category == c {
-			list = append(list, r.Changes[i])
+// mismatches shows what mode calls found.
+func (p *printer) mismatches() {
+	list := p.r.Mismatches
+	for i := range list {
+		if p.enough("  ", i, len(list)) {
+			break
 		}
+		m := &list[i]
+		if m.Want >= 0 {
+			p.call("-", red, "a", m.Want, &p.r.A.calls[m.Want])
+		}
+		if m.Got >= 0 {
+			p.call("+", green, "b", m.Got, &p.r.B.calls[m.Got])
+		}
+		for i, f := range m.Fields {
+			if p.enough("    ", i, len(m.Fields)) {
+				break
+			}
+			p.print("    %s %s\n", p.mark(f.Kind), text.Printable(f.Path))
+			p.values(f)
+		}
+	}
+}
+
+func (p *printer) call(mark, code, side string, n int, c *calls.Call) {
+	head := fmt.Sprintf("%s call %d, %s:%d turn %d: ", mark, n+1, side, c.Line, c.Turn)
+	call := text.Printable(c.Name + " " + string(c.Arguments))
+	p.print("  %s%s\n", p.paint(code, head), text.Fit(call, max(20, p.o.Width-len(head)-2)))
+}
+
+// of gives the changes of a category; they are sorted by it.
+func (r *Result) of(c Category) []Change {
+	from := slices.IndexFunc(r.Changes, func(x Change) bool { return x.Category == c })
+	if from < 0 {
+		return nil
+	}
+	list := r.Changes[from:]
+	if n := slices.IndexFunc(list, func(x Change) bool { return x.Category != c }); n >= 0 {
+		list = list[:n]
 	}
 	return list
 }
@@ -183,10 +233,9 @@ func (p *printer) changes() {
 		if len(list) == 0 {
 			continue
 		}
-		fmt.Fprintf(p.w, "\n%s %s\n", p.paint(bold, string(c)), p.paint(dim, counts(list)))
+		p.print("\n%s %s\n", p.paint(bold, string(c)), p.paint(dim, newStat(list).counts()))
 		for i := range list {
-			if p.o.Limit > 0 && i == p.o.Limit {
-				fmt.Fprintf(p.w, "  %s\n", p.paint(dim, fmt.Sprintf("… %d more", len(list)-i)))
+			if p.enough("  ", i, len(list)) {
 				break
 			}
 			p.change(&list[i])
@@ -202,8 +251,8 @@ func (p *printer) totals() {
 	if a == b || !slices.Contains(p.r.Ignored, "usage") || p.r.Mode != Full {
 		return
 	}
-	fmt.Fprintf(p.w, "\n%s %s\n", p.paint(bold, "usage"), p.paint(dim, "not compared"))
-	fmt.Fprintf(p.w, "  %s\n  %s\n", p.paint(red, "- "+usageText(a)), p.paint(green, "+ "+usageText(b)))
+	p.print("\n%s %s\n", p.paint(bold, "usage"), p.paint(dim, "not compared"))
+	p.print("  %s\n  %s\n", p.paint(red, "- "+usageText(a)), p.paint(green, "+ "+usageText(b)))
 }
 
 func usageText(t Tokens) string {
@@ -215,36 +264,34 @@ var marks = map[Kind]string{Added: "+", Removed: "-", Changed: "~", Moved: ">"}
 
 var markColors = map[Kind]string{Added: green, Removed: red, Changed: yellow, Moved: cyan}
 
+func (p *printer) mark(k Kind) string { return p.paint(markColors[k], marks[k]) }
+
 func (p *printer) change(c *Change) {
 	title := text.Printable(c.Subject)
 	if c.Path != "" && c.Path != "$" {
 		title += " " + text.Printable(c.Path)
 	}
-	fmt.Fprintf(p.w, "  %s %s  %s\n", p.paint(markColors[c.Kind], marks[c.Kind]), title, p.paint(dim, where(c)))
+	at := []string{sideText("a", c.PlaceA, c.UntilA), sideText("b", c.PlaceB, c.UntilB)}
+	at = slices.DeleteFunc(at, func(side string) bool { return side == "" })
+	p.print("  %s %s  %s\n", p.mark(c.Kind), title, p.paint(dim, strings.Join(at, " | ")))
+	p.values(jsondiff.Field{Kind: c.Kind, A: c.A, B: c.B})
+}
+
+// values shows what the sides have.
+func (p *printer) values(f jsondiff.Field) {
 	switch {
-	case c.Kind == Added:
-		p.lone("+", green, c.B)
-	case c.Kind == Removed:
-		p.lone("-", red, c.A)
-	case c.Kind == Moved && equal(c.A, c.B):
-		p.lone(" ", dim, c.A)
+	case f.Kind == Added:
+		p.lone("+", green, f.B)
+	case f.Kind == Removed:
+		p.lone("-", red, f.A)
+	case f.Kind == Moved && jsondiff.Equal(f.A, f.B):
+		p.lone(" ", dim, f.A)
 	default:
-		p.both(c.A, c.B)
+		p.both(f.A, f.B)
 	}
 }
 
-// where says where a change stands: on one side, or on both.
-func where(c *Change) string {
-	a, b := sideText("a", c.PlaceA, c.UntilA), sideText("b", c.PlaceB, c.UntilB)
-	switch {
-	case a == "":
-		return b
-	case b == "":
-		return a
-	}
-	return a + " | " + b
-}
-
+// sideText says where a change stands on one side, "" if it does not.
 func sideText(name string, at Place, until int) string {
 	var parts []string
 	if at.Line > 0 {
@@ -260,15 +307,14 @@ func sideText(name string, at Place, until int) string {
 }
 
 // counts writes 3 changes as 1 added, 2 changed.
-func counts(list []Change) string {
-	n := map[Kind]int{}
-	for i := range list {
-		n[list[i].Kind]++
-	}
+func (s stat) counts() string {
 	var parts []string
-	for _, k := range []Kind{Added, Removed, Changed, Moved} {
-		if n[k] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[k], k))
+	for _, k := range []struct {
+		n    int
+		kind Kind
+	}{{s.Added, Added}, {s.Removed, Removed}, {s.Changed, Changed}, {s.Moved, Moved}} {
+		if k.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", k.n, k.kind))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -276,14 +322,10 @@ func counts(list []Change) string {
 
 // stat is one line for each category.
 func (p *printer) stat() {
-	if p.r.Mode == OnlyCalls {
-		if n := len(p.r.Mismatches); n > 0 {
-			fmt.Fprintf(p.w, "%-10s %d\n", Calls, n)
-		}
+	if n := len(p.r.Mismatches); n > 0 {
+		p.print("%-10s %d\n", Calls, n)
 	}
-	for _, c := range Categories() {
-		if list := p.r.of(c); len(list) > 0 {
-			fmt.Fprintf(p.w, "%-10s %5d  %s\n", c, len(list), counts(list))
-		}
+	for _, s := range p.r.stats() {
+		p.print("%-10s %5d  %s\n", s.Category, s.Added+s.Removed+s.Changed+s.Moved, s.counts())
 	}
 }

@@ -1,16 +1,61 @@
 package diff
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// object is a JSON object on its way to being compared. Decoded JSON is nil,
-// bool, string, json.Number, []any and map[string]any everywhere in this
-// package: what go-cmp can walk without panicking.
+// trees is what is compared of an entry, as decoded JSON: what it says, what is
+// only settings of the model that said it, and volatile members that were asked
+// for.
+type trees struct{ said, settings, rest map[string]any }
+
+func (ignore ignored) trees(e *transcript.Entry) trees {
+	said, settings, rest := &object{ignore: ignore}, &object{ignore: ignore}, &object{ignore: ignore}
+	if m := e.Message; m != nil {
+		messageTree(said, m)
+		settings.put("api", m.API)
+		settings.put("provider", m.Provider)
+		settings.put("model", m.Model)
+		settings.put("responseModel", m.ResponseModel)
+		settings.put("thinkingLevel", m.ThinkingLevel)
+		volatileTree(rest, m)
+	} else {
+		said.members = entryTree(e, ignore)
+	}
+	links := &object{ignore: ignore}
+	links.put("id", e.ID)
+	links.put("parentId", e.ParentID)
+	links.put("timestamp", e.Timestamp)
+	if links.members != nil {
+		rest.set("entry", links.members)
+	}
+	return trees{said.members, settings.members, rest.members}
+}
+
+// entryTree is an entry that is no message, without its links.
+func entryTree(e *transcript.Entry, ignore ignored) map[string]any {
+	raw := e.Raw
+	if raw == nil {
+		raw = transcript.AppendEntry(nil, e)
+	}
+	tree, ok := jsondiff.Decode(raw).(map[string]any)
+	if !ok {
+		return map[string]any{"value": jsondiff.Decode(raw)}
+	}
+	for _, name := range []string{"id", "parentId", "timestamp", "targetId", "firstKeptEntryId", "firstKeptEntryIndex", "fromId"} {
+		delete(tree, name)
+	}
+	for name := range ignore {
+		delete(tree, name)
+	}
+	return tree
+}
+
+// object is a JSON object on its way to being compared.
 type object struct {
 	members map[string]any // nil as long as there are none
 	ignore  ignored
@@ -24,80 +69,51 @@ func (o *object) set(name string, v any) {
 }
 
 // put sets a member that is worth comparing: zero values are as good as
-// absent, which is what readers make of them.
+// absent, which is what readers make of them. Raw JSON is decoded; what it says
+// is never absent.
 func (o *object) put(name string, v any) {
-	if o.ignore[name] {
-		return
-	}
-	switch v := v.(type) {
-	case nil:
-		return
+	switch x := v.(type) {
 	case string:
-		if v == "" {
+		if x == "" {
 			return
 		}
 	case bool:
-		if !v {
+		if !x {
 			return
 		}
 	case []any:
-		if len(v) == 0 {
+		if len(x) == 0 {
 			return
 		}
+	case int64:
+		v = jsondiff.Number(x)
+	case json.RawMessage:
+		if len(x) == 0 || o.ignore[name] {
+			return
+		}
+		v = jsondiff.Decode(x)
 	}
-	o.set(name, v)
-}
-
-func (o *object) raw(name string, v json.RawMessage) {
-	if len(v) > 0 && !o.ignore[name] {
-		o.set(name, decode(v))
+	if !o.ignore[name] {
+		o.set(name, v)
 	}
 }
 
 func (o *object) fields(fields []transcript.Field) {
 	for _, f := range fields {
-		o.raw(f.Name, f.Value)
+		o.put(f.Name, f.Value)
 	}
 }
 
-// decode gives the value of raw JSON. Numbers keep their digits.
-func decode(raw json.RawMessage) any {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return string(raw) // the reader has parsed it; compare what is there
-	}
-	return v
-}
-
-// bare is decode for members that the format itself interprets: the ignored
-// names are taken out at the top.
-func bare(raw json.RawMessage, ignore ignored) map[string]any {
-	m, ok := decode(raw).(map[string]any)
-	if !ok {
-		return map[string]any{"value": decode(raw)}
-	}
-	for name := range m {
-		if ignore[name] {
-			delete(m, name)
-		}
-	}
-	return m
-}
-
-// messageTree gives a message as decoded JSON: what it says, and apart from it
-// what is only settings of the model that said it. Call ids are left out, they
-// are compared by position. A plain string as content is one block of text.
-func messageTree(m *transcript.Message, ignore ignored) (said, settings, rest map[string]any) {
-	o, s, v := &object{ignore: ignore}, &object{ignore: ignore}, &object{ignore: ignore}
+// messageTree gives what a message says. Call ids are left out, they are
+// compared by position. A plain string as content is one block of text.
+func messageTree(o *object, m *transcript.Message) {
 	o.set("role", string(m.Role))
 	if m.Role == "hookMessage" {
 		o.set("role", string(transcript.CustomRole)) // its name before version 3
 	}
 	var blocks []any
 	for i := range m.Content {
-		blocks = append(blocks, blockTree(&m.Content[i], ignore))
+		blocks = append(blocks, blockTree(&m.Content[i], o.ignore))
 	}
 	o.put("content", blocks)
 	systemTree(o, m)
@@ -106,30 +122,25 @@ func messageTree(m *transcript.Message, ignore ignored) (said, settings, rest ma
 	o.put("errorMessage", m.ErrorMessage)
 	o.put("toolName", m.ToolName)
 	o.put("isError", m.IsError)
-	o.raw("details", m.Details)
+	o.put("details", m.Details)
 	if m.Bash != nil {
 		bashTree(o, m.Bash)
 	}
 	o.fields(m.Extra)
+}
 
-	s.put("api", m.API)
-	s.put("provider", m.Provider)
-	s.put("model", m.Model)
-	s.put("responseModel", m.ResponseModel)
-	s.put("thinkingLevel", m.ThinkingLevel)
-
-	v.put("responseId", m.ResponseID)
-	if m.Usage != nil && !ignore["usage"] {
-		v.put("usage", usageTree(m.Usage))
+func volatileTree(o *object, m *transcript.Message) {
+	o.put("responseId", m.ResponseID)
+	if m.Usage != nil && !o.ignore["usage"] {
+		o.set("usage", usageTree(m.Usage))
 	}
-	v.raw("usage", m.ToolUsage)
+	o.put("usage", m.ToolUsage)
 	if m.HasDuration {
-		v.put("durationMs", number(m.DurationMs))
+		o.put("durationMs", m.DurationMs)
 	}
 	if m.Timestamp != 0 {
-		v.put("timestamp", number(m.Timestamp))
+		o.put("timestamp", m.Timestamp)
 	}
-	return o.members, s.members, v.members
 }
 
 func systemTree(o *object, m *transcript.Message) {
@@ -158,7 +169,7 @@ func toolTree(t *transcript.Tool) map[string]any {
 	o := new(object)
 	o.set("name", t.Name)
 	o.put("description", t.Description)
-	o.raw("parameters", t.Parameters)
+	o.put("parameters", t.Parameters)
 	o.fields(t.Extra)
 	return o.members
 }
@@ -185,7 +196,7 @@ func blockTree(b *transcript.Block, ignore ignored) map[string]any {
 	o.put("data", b.Data)
 	if b.Call != nil {
 		o.put("name", b.Call.Name)
-		o.raw("arguments", b.Call.Arguments)
+		o.put("arguments", b.Call.Arguments)
 		o.put("argumentsError", b.Call.ArgumentsError)
 	}
 	o.fields(b.Extra)
@@ -196,7 +207,7 @@ func bashTree(o *object, b *transcript.Bash) {
 	o.put("command", b.Command)
 	o.put("output", b.Output)
 	if b.ExitCode != nil {
-		o.put("exitCode", number(int64(*b.ExitCode)))
+		o.put("exitCode", int64(*b.ExitCode))
 	}
 	o.put("cancelled", b.Cancelled)
 	o.put("truncated", b.Truncated)
@@ -210,12 +221,12 @@ func usageTree(u *transcript.Usage) map[string]any {
 		"input": u.Input, "output": u.Output, "cacheRead": u.CacheRead, "cacheWrite": u.CacheWrite,
 		"totalTokens": u.TotalTokens, "reasoning": u.Reasoning,
 	} {
-		o.set(name, number(n))
+		o.put(name, n)
 	}
 	for name, usd := range map[string]float64{
 		"input": u.Cost.Input, "output": u.Cost.Output, "cacheRead": u.Cost.CacheRead, "cacheWrite": u.Cost.CacheWrite, "total": u.Cost.Total,
 	} {
-		cost.set(name, json.Number(strconv.FormatFloat(usd, 'g', -1, 64)))
+		cost.put(name, json.Number(strconv.FormatFloat(usd, 'g', -1, 64)))
 	}
 	cost.fields(u.Cost.Extra)
 	o.set("cost", cost.members)

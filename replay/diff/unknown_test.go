@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/diff/calls"
 )
 
 // What a history does not record is not called the same.
@@ -24,7 +25,7 @@ func TestToolsNotRecorded(t *testing.T) {
 // A damaged line may hold calls: it counts in mode calls as in the others.
 func TestDamageAmongCalls(t *testing.T) {
 	torn := append([]byte(shop), `{"type":"message","id":"m9","mess`...)
-	o := diff.Options{Mode: diff.OnlyCalls, Sequence: diff.Subset}
+	o := diff.Options{Mode: diff.OnlyCalls, Sequence: calls.Subset}
 	for _, r := range []*diff.Result{compare(t, []byte(shop), torn, o), compare(t, torn, []byte(shop), o)} {
 		if out := text(t, r, diff.TextOptions{}); r.Equal() || len(r.Mismatches) > 0 || !strings.Contains(out, "torn_tail") {
 			t.Errorf("equal %v:\n%s", r.Equal(), out)

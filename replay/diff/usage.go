@@ -1,6 +1,11 @@
 package diff
 
-import "github.com/turnlog/turnlog/replay/transcript"
+import (
+	"encoding/json"
+
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
+	"github.com/turnlog/turnlog/replay/transcript"
+)
 
 // Tokens are the totals of a history: tokens, and US dollars.
 type Tokens struct {
@@ -18,4 +23,13 @@ func tokensOf(u transcript.Usage) Tokens {
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
 		Reasoning: u.Reasoning, TotalTokens: u.TotalTokens, Cost: u.Cost.Total,
 	}
+}
+
+// tree is t as decoded JSON.
+func (t Tokens) tree() any {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return nil // numbers only: cannot be
+	}
+	return jsondiff.Decode(raw)
 }

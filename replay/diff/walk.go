@@ -1,101 +1,132 @@
 package diff
 
 import (
+	"encoding/json"
+
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/calls"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
 )
 
 // walk goes along a path and makes its steps.
 type walk struct {
 	h     *History
 	now   conditions
-	calls map[string]pair // call id: step and place in it
-	ids   map[string]int  // entry id: step
-	scratch
+	calls map[string]callAt // by id
+	ids   map[string]idAt
 }
 
+// callAt is a call of an answer.
+type callAt struct{ step, nth int }
+
+// idAt is where an id stands: the entry of the path that has it first, and the
+// step of the one that has it last, or of an entry that is no step the one that
+// follows.
+type idAt struct{ first, step int }
+
 func newWalk(h *History, header *transcript.Entry) *walk {
-	w := &walk{h: h, calls: map[string]pair{}, ids: map[string]int{}}
-	w.now.state = new(replay.State)
+	w := &walk{h: h, calls: map[string]callAt{}, ids: map[string]idAt{}}
+	w.now.facts = replay.NewFacts(func(id string) (int, bool) {
+		at, ok := w.ids[id]
+		return at.first, ok
+	})
 	if header != nil {
-		w.now.state.Apply(header)
+		w.now.facts.Apply(header)
 	}
 	return w
 }
 
-func (w *walk) entry(e *transcript.Entry, rec record) {
+// entry takes the next entry of the path; s says where it stands.
+func (w *walk) entry(e *transcript.Entry, s step) {
 	h := w.h
+	w.name(e, &s.spot)
 	h.Entries++
-	at := len(h.steps)
-	if e.ID != "" {
-		w.ids[e.ID] = at // of an entry that is no step: the step that follows
+	var asked *situation
+	if e.Message != nil && e.Message.Role == transcript.Assistant {
+		asked = w.now.answered(e.Message)
 	}
-	answer := e.Message != nil && e.Message.Role == transcript.Assistant
-	if answer {
-		rec.at = w.now.answered(e.Message)
-	}
-	switch {
-	case answer:
-		w.now.apply(withoutContent(e))
-	case e.Message == nil || e.Message.Role == transcript.System:
-		w.now.apply(e) // prompts and results change nothing that requests go out with
-	}
-	h.Turns = w.now.state.Turn()
-	if rec.skip {
+	w.now.apply(e)
+	h.Turns = w.now.facts.Turn()
+	if h.isSetting(e) {
 		return
 	}
-	s := rec.step
+	h.digest(&s, e)
 	if s.message() {
 		h.Messages++
 	}
-	s.turn, s.number = h.Turns, h.Messages
-	if e.Compaction != nil {
-		rec.about = reference(e) // of version 1 it is known only in the tree
-	}
-	w.refer(&s, &rec)
-	for i, id := range rec.callIDs {
-		w.calls[id] = pair{at, i}
-	}
-	if answer {
-		w.answer(e, &s, at)
+	s.at, s.turn, s.number = asked, h.Turns, h.Messages
+	w.refer(&s, e)
+	if asked != nil {
+		w.answer(e.Message, &s)
 	}
 	h.steps = append(h.steps, s)
 }
 
-// withoutContent is an answer without what it says. Results are not applied,
-// so its calls would stay open, and the fold copies open calls at each answer.
-func withoutContent(e *transcript.Entry) *transcript.Entry {
-	m := *e.Message
-	m.Content = nil
-	return &transcript.Entry{Type: e.Type, ID: e.ID, ParentID: e.ParentID, Line: e.Line, Message: &m}
+func (w *walk) name(e *transcript.Entry, at *spot) {
+	id := e.ID
+	if id == "" {
+		id = tree.NameOf(&tree.Record{Entry: e, N: at.record})
+	}
+	was, ok := w.ids[id]
+	if !ok {
+		was.first = w.h.Entries
+	}
+	was.step = len(w.h.steps)
+	w.ids[id] = was
 }
 
-func (w *walk) answer(e *transcript.Entry, s *step, at int) {
-	if s.failed {
-		return // its calls never were any
-	}
-	w.h.final = at
-	for _, c := range e.Message.Calls() {
-		arguments := c.Arguments
-		if len(arguments) == 0 {
-			arguments = noArguments
+// answer notes the calls of an answer.
+func (w *walk) answer(m *transcript.Message, s *step) {
+	at := len(w.h.steps)
+	for i, c := range m.Calls() {
+		w.calls[c.ID] = callAt{at, i}
+		if s.failed {
+			continue // its calls never were any
 		}
-		w.h.calls = append(w.h.calls, Call{Name: c.Name, Arguments: arguments, Line: s.spot.line, Turn: s.turn})
+		made := calls.Call{Name: c.Name, Arguments: c.Arguments, Line: s.spot.line, Turn: s.turn}
+		if len(made.Arguments) == 0 {
+			made.Arguments = json.RawMessage("{}") // absent is as good as empty
+		}
+		w.h.calls = append(w.h.calls, made)
+	}
+	if !s.failed {
+		w.h.final = at
 	}
 }
 
 // refer finds what a step is about.
-func (w *walk) refer(s *step, rec *record) {
-	if call, ok := w.calls[rec.answers]; ok && rec.answers != "" {
-		s.target, s.nth = call.a, call.b
-		made := w.h.steps[call.a].made
-		s.calls = w.scratch.sum(s.kind, made[call.b], number(int64(earlier(made, call.b))))
-	} else if i, ok := w.ids[rec.about]; ok && rec.about != "" {
-		s.target = i
+func (w *walk) refer(s *step, e *transcript.Entry) {
+	if e.Message == nil {
+		if at, ok := w.ids[reference(e)]; ok {
+			s.target = at.step
+		}
+		return
+	}
+	if call, ok := w.calls[e.Message.ToolCallID]; ok && e.Message.ToolCallID != "" && e.Message.Role == transcript.ToolResult {
+		s.target, s.nth = call.step, call.nth
+		made := w.h.steps[call.step].made[call.nth]
+		s.calls = w.h.Sum(s.kind, made.sum, jsondiff.Number(int64(made.nth)))
 	}
 }
 
+// reference is the id of the entry that another one is about.
+func reference(e *transcript.Entry) string {
+	switch {
+	case e.Compaction != nil:
+		return e.Compaction.FirstKeptEntryID
+	case e.Branch != nil:
+		return e.Branch.FromID
+	case e.Edit != nil:
+		return e.Edit.TargetID
+	case e.Label != nil:
+		return e.Label.TargetID
+	}
+	return ""
+}
+
 func (w *walk) finish() {
-	w.h.end, w.h.ran, w.h.ended = w.now.answered(nil), w.now.ran, w.now.ended
-	w.h.Usage = tokensOf(w.now.state.Usage())
+	h := w.h
+	h.end, h.ran, h.ended, h.Made = w.now.answered(nil), w.now.ran, w.now.ended, len(h.calls)
 }

@@ -123,8 +123,10 @@ type File struct {
 	Format Format
 	Looks  string // what its head looks like if another format than that was asked for; "" if not
 
-	r       io.Reader
-	options transcript.Options
+	// Options of reading it. Who holds on to no line may let them be lent.
+	Options transcript.Options
+
+	r io.Reader
 }
 
 // UnknownError says that a file is no transcript that can be read.
@@ -159,7 +161,7 @@ func Open(r io.Reader, name, format string, o transcript.Options) (*File, error)
 	if !f.Readable() {
 		return nil, &UnknownError{Name: name, Seen: seen}
 	}
-	file := &File{Name: name, Format: f, r: io.MultiReader(bytes.NewReader(head), r), options: o}
+	file := &File{Name: name, Format: f, r: io.MultiReader(bytes.NewReader(head), r), Options: o}
 	if len(head) < HeadSize {
 		file.r = bytes.NewReader(head)
 	}
@@ -175,11 +177,11 @@ func Open(r io.Reader, name, format string, o transcript.Options) (*File, error)
 // its records are valid.
 func (f *File) Parts() iter.Seq2[tree.Part, error] {
 	if f.Format.Document != nil {
-		return f.Format.Document(f.r, f.options)
+		return f.Format.Document(f.r, f.Options)
 	}
 	return func(yield func(tree.Part, error) bool) {
 		part := f.Format.Lines()
-		for l, err := range transcript.Lines(f.r, f.options) {
+		for l, err := range transcript.Lines(f.r, f.Options) {
 			if !yield(part(&l), err) {
 				return
 			}

@@ -6,24 +6,24 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/loop/task"
-	"github.com/turnlog/turnlog/replay/diff"
+	"github.com/turnlog/turnlog/replay/diff/calls"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // toolSequence compares the calls with the steps. Arguments of a step are
 // those that a call must have; it may have others, as with tool_args.
 func toolSequence(_ context.Context, a *task.Assertion, s *Subject) Outcome {
-	var want []diff.Call
+	var want []calls.Call
 	for _, step := range a.ToolSequence.Steps {
-		want = append(want, diff.Call{Name: step.Name, Arguments: step.Args})
+		want = append(want, calls.Call{Name: step.Name, Arguments: step.Args})
 	}
-	return compare(want, made(s.Calls), diff.Sequence(a.ToolSequence.Mode), diff.MatchPartial)
+	return compare(want, made(s.Calls), calls.Sequence(a.ToolSequence.Mode), calls.MatchPartial)
 }
 
 // toolArgs wants one call with the arguments.
 func toolArgs(_ context.Context, a *task.Assertion, s *Subject) Outcome {
-	want := diff.Call{Name: a.ToolArgs.Name, Arguments: a.ToolArgs.Args}
-	return compare([]diff.Call{want}, made(s.Calls), diff.Superset, diff.ArgumentMatch(a.ToolArgs.Match))
+	want := calls.Call{Name: a.ToolArgs.Name, Arguments: a.ToolArgs.Args}
+	return compare([]calls.Call{want}, made(s.Calls), calls.Superset, calls.ArgumentMatch(a.ToolArgs.Match))
 }
 
 // matches compares the calls with those of an earlier transcript.
@@ -32,36 +32,36 @@ func matches(ctx context.Context, a *task.Assertion, s *Subject) Outcome {
 	if err != nil {
 		return Outcome{false, err.Error()}
 	}
-	match := diff.MatchExact
+	match := calls.MatchExact
 	if a.Matches.Args == "ignore" {
-		match = diff.MatchIgnore
+		match = calls.MatchIgnore
 	}
-	return compare(want, made(s.Calls), diff.Sequence(a.Matches.Mode), match)
+	return compare(want, made(s.Calls), calls.Sequence(a.Matches.Mode), match)
 }
 
-func made(calls []transcript.Call) []diff.Call {
-	list := make([]diff.Call, len(calls))
-	for i, c := range calls {
-		list[i] = diff.Call{Name: c.Name, Arguments: c.Arguments}
+func made(list []transcript.Call) []calls.Call {
+	out := make([]calls.Call, len(list))
+	for i, c := range list {
+		out[i] = calls.Call{Name: c.Name, Arguments: c.Arguments}
 	}
-	return list
+	return out
 }
 
 // mostMismatches bounds how many are named in a message.
 const mostMismatches = 3
 
-func compare(want, got []diff.Call, s diff.Sequence, m diff.ArgumentMatch) Outcome {
+func compare(want, got []calls.Call, s calls.Sequence, m calls.ArgumentMatch) Outcome {
 	var names []string
 	for _, c := range got {
 		names = append(names, c.Name)
 	}
-	calls := "none"
+	called := "none"
 	if len(names) > 0 {
-		calls = strings.Join(names, ", ")
+		called = strings.Join(names, ", ")
 	}
-	wrong := diff.CompareCalls(want, got, s, m)
+	wrong := calls.Compare(want, got, s, m)
 	if len(wrong) == 0 {
-		return Outcome{true, "the calls were: " + calls}
+		return Outcome{true, "the calls were: " + called}
 	}
 	var parts []string
 	for i, w := range wrong {
@@ -71,5 +71,5 @@ func compare(want, got []diff.Call, s diff.Sequence, m diff.ArgumentMatch) Outco
 		}
 		parts = append(parts, w.Describe(want, got))
 	}
-	return Outcome{false, strings.Join(parts, "; ") + " (the calls were: " + calls + ")"}
+	return Outcome{false, strings.Join(parts, "; ") + " (the calls were: " + called + ")"}
 }

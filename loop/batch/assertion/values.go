@@ -1,16 +1,15 @@
 package assertion
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	show "github.com/turnlog/turnlog/replay/text"
 )
 
@@ -71,7 +70,7 @@ func output(_ context.Context, a *task.Assertion, s *Subject) Outcome {
 		return Outcome{want.Exists != nil, want.Path + " is not there"}
 	}
 	shown := fmt.Sprintf("%s is %s", want.Path, shortenedJSON(value))
-	if want.Equals != nil && !equalJSON(value, want.Equals) {
+	if want.Equals != nil && !jsondiff.Equal(jsondiff.Decode(value), jsondiff.Decode(want.Equals)) {
 		return Outcome{false, shown}
 	}
 	return Outcome{inBounds(value, want), shown}
@@ -145,63 +144,4 @@ func descend(v json.RawMessage, m []string) (json.RawMessage, bool) {
 	}
 	value, there := members[name]
 	return value, there
-}
-
-// equalJSON compares values: key order does not matter, 1.0 is 1.
-func equalJSON(a, b json.RawMessage) bool {
-	x, errX := decode(a)
-	y, errY := decode(b)
-	return errX == nil && errY == nil && equal(x, y)
-}
-
-func decode(raw json.RawMessage) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	err = d.Decode(&v)
-	return v, err
-}
-
-func equal(a, b any) bool {
-	switch x := a.(type) {
-	case map[string]any:
-		y, ok := b.(map[string]any)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for k, v := range x {
-			if w, there := y[k]; !there || !equal(v, w) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for i := range x {
-			if !equal(x[i], y[i]) {
-				return false
-			}
-		}
-		return true
-	case json.Number:
-		y, ok := b.(json.Number)
-		return ok && equalNumbers(x, y)
-	}
-	return a == b
-}
-
-func equalNumbers(a, b json.Number) bool {
-	if a == b {
-		return true
-	}
-	if strings.ContainsAny(a.String()+b.String(), "eE") { // 1e999999999 as a fraction takes all memory
-		x, errX := a.Float64()
-		y, errY := b.Float64()
-		return errX == nil && errY == nil && x == y
-	}
-	x, okX := new(big.Rat).SetString(a.String())
-	y, okY := new(big.Rat).SetString(b.String())
-	return okX && okY && x.Cmp(y) == 0
 }

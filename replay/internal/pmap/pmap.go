@@ -230,6 +230,36 @@ func (n *node[K, V]) from(key K, yield func(K, V) bool) bool {
 	return n.left.from(key, yield) && yield(n.key, n.value) && n.right.all(yield)
 }
 
+// Around gives the values next to a key, whether or not the map has it; zero
+// values at the ends.
+func (m Map[K, V]) Around(key K) (before, after V) {
+	i, found := m.place(key)
+	if i > 0 {
+		before = m.list[i-1].value
+	}
+	if found {
+		i++
+	}
+	if i < len(m.list) {
+		after = m.list[i].value
+	}
+	for n := m.root; n != nil; {
+		if n.key < key {
+			before, n = n.value, n.right
+		} else {
+			n = n.left
+		}
+	}
+	for n := m.root; n != nil; {
+		if n.key > key {
+			after, n = n.value, n.left
+		} else {
+			n = n.right
+		}
+	}
+	return before, after
+}
+
 // Min gives the first key.
 func (m Map[K, V]) Min() (key K, value V, ok bool) {
 	for key, value = range m.All() {

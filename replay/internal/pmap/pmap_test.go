@@ -56,6 +56,15 @@ func TestVersions(t *testing.T) {
 				if want, there := v.want[k]; got != want || ok != there {
 					t.Fatalf("version %d: key %d is %q, %t", i, k, got, ok)
 				}
+				at, found := slices.BinarySearch(keys, k)
+				next := at
+				if found {
+					next++
+				}
+				before, after := v.m.Around(k)
+				if at > 0 && before != v.want[keys[at-1]] || at == 0 && before != "" || next < len(keys) && after != v.want[keys[next]] || next == len(keys) && after != "" {
+					t.Fatalf("version %d: %q and %q around %d", i, before, after, k)
+				}
 			}
 			low, _, ok := v.m.Min()
 			if ok != (len(keys) > 0) || ok && low != keys[0] {

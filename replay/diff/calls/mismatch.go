@@ -1,14 +1,11 @@
-package diff
+package calls
 
 import (
 	"fmt"
 
+	"github.com/turnlog/turnlog/replay/diff/jsondiff"
 	"github.com/turnlog/turnlog/replay/text"
 )
-
-// Calls are the tool calls of the path in order, those of answers that did not
-// arrive left out.
-func (h *History) Calls() []Call { return h.calls }
 
 // Describe says in one line what is wrong, given the lists that were compared.
 // It is safe to print.
@@ -32,8 +29,8 @@ func (m Mismatch) Describe(want, got []Call) string {
 		if i == 3 {
 			return s + fmt.Sprintf(" and %d more", len(m.Fields)-i)
 		}
-		s += fmt.Sprintf(" %s is %s", text.Printable(f.Path), value(f.B, f.InB))
-		if f.InA {
+		s += fmt.Sprintf(" %s is %s", text.Printable(f.Path), value(f.B, f.Kind != jsondiff.Removed))
+		if f.Kind != jsondiff.Added {
 			s += fmt.Sprintf(" and not %s", value(f.A, true))
 		}
 	}
@@ -44,5 +41,5 @@ func value(v any, there bool) string {
 	if !there {
 		return "missing"
 	}
-	return text.Fit(text.Printable(valueText(v)), 60)
+	return text.Fit(text.Printable(jsondiff.Text(v)), 60)
 }

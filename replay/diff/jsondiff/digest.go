@@ -1,6 +1,7 @@
-package diff
+package jsondiff
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -9,17 +10,23 @@ import (
 	"strings"
 )
 
-// digest identifies what an entry says. Half of SHA-256 is enough that no two
-// of the 2^32 entries of any file collide by chance or by intent.
-type digest [16]byte
+// Digest identifies a value. Half of SHA-256 is enough that no two of the 2^32
+// entries of any file collide by chance or by intent.
+type Digest [16]byte
 
-// scratch collects what a digest is made of.
-type scratch struct {
-	b     []byte
-	names []string // of the objects that are open
+// Compare orders digests.
+func (d Digest) Compare(other Digest) int { return bytes.Compare(d[:], other[:]) }
+
+// Digester makes digests. The zero value is ready; it keeps the memory that it
+// needs for the next one.
+type Digester struct {
+	b      []byte
+	names  []string        // of the objects that are open
+	arrays map[*any]Digest // by first item: those that were digested, as long as they cannot change or go away; nil remembers none
 }
 
-func (s *scratch) sum(parts ...any) digest {
+// Sum digests values: decoded JSON, or other digests.
+func (s *Digester) Sum(parts ...any) Digest {
 	s.b = s.b[:0]
 	for _, p := range parts {
 		s.value(p)
@@ -28,13 +35,13 @@ func (s *scratch) sum(parts ...any) digest {
 	if cap(s.b) > 4<<20 {
 		s.b = nil // one long message must not pin its size
 	}
-	return digest(h[:16])
+	return Digest(h[:16])
 }
 
 // value appends decoded JSON in a form in which equal values, and only those,
 // have equal bytes: members sorted, every part with its length, numbers by
 // their value.
-func (s *scratch) value(v any) {
+func (s *Digester) value(v any) {
 	switch v := v.(type) {
 	case nil:
 		s.b = append(s.b, 'n')
@@ -45,10 +52,7 @@ func (s *scratch) value(v any) {
 	case json.Number:
 		s.text('#', normal(v))
 	case []any:
-		s.b = binary.AppendUvarint(append(s.b, '['), uint64(len(v)))
-		for _, item := range v {
-			s.value(item)
-		}
+		s.array(v)
 	case map[string]any:
 		s.b = binary.AppendUvarint(append(s.b, '{'), uint64(len(v)))
 		open := len(s.names)
@@ -61,17 +65,40 @@ func (s *scratch) value(v any) {
 			s.value(v[s.names[i]])
 		}
 		s.names = s.names[:open]
-	case digest:
+	case Digest:
 		s.b = append(append(s.b, 'd'), v[:]...)
 	}
 }
 
-func (s *scratch) text(kind byte, text string) {
+// array appends an array, or where arrays are remembered its digest, so that
+// those in each other are not digested again and again.
+func (s *Digester) array(v []any) {
+	start := len(s.b)
+	s.b = binary.AppendUvarint(append(s.b, '['), uint64(len(v)))
+	if len(v) == 0 {
+		return
+	}
+	if d, ok := s.arrays[&v[0]]; ok {
+		s.b = append(append(s.b[:start], 'a'), d[:]...)
+		return
+	}
+	for _, item := range v {
+		s.value(item)
+	}
+	if s.arrays != nil {
+		h := sha256.Sum256(s.b[start:])
+		s.arrays[&v[0]] = Digest(h[:16])
+		s.b = append(append(s.b[:start], 'a'), h[:16]...)
+	}
+}
+
+func (s *Digester) text(kind byte, text string) {
 	s.b = binary.AppendUvarint(append(s.b, kind), uint64(len(text)))
 	s.b = append(s.b, text...)
 }
 
-func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+// Number is an integer as decoded JSON.
+func Number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // sameNumber reports whether two numbers have one value: 1, 1.0 and 10e-1 do.
 // Digits beyond what a float holds count.
