@@ -188,6 +188,7 @@ func (lr *lineReader) whole(l *Line) bool {
 }
 
 func (l *Line) finish(p *parser, notes []Note, dirty bool, ends ...int) {
+	l.Escaped = p.escaped
 	if dirty {
 		notes = p.noteBadUTF8(notes, ends...)
 	}

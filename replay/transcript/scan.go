@@ -24,9 +24,10 @@ type parser struct {
 	at     int    // offset of the failure
 	msg    string // what was expected there
 
-	dirty bool // b is not valid UTF-8: strings are cleaned as they are decoded
-	free  int  // > 0 inside data that the format does not interpret
-	ints  bool // inside tool call arguments
+	escaped bool // Line.Escaped
+	dirty   bool // b is not valid UTF-8: strings are cleaned as they are decoded
+	free    int  // > 0 inside data that the format does not interpret
+	ints    bool // inside tool call arguments
 
 	// The object closed last outside free data; see recovery.
 	closedFrom, closedTo int
@@ -45,7 +46,7 @@ type gap struct{ off, missing int }
 
 // reset makes p read b. Columns count the gaps in.
 func (p *parser) reset(b []byte, gaps []gap, dirty bool) {
-	p.b, p.gaps, p.dirty = b, gaps, dirty
+	p.b, p.gaps, p.dirty, p.escaped = b, gaps, dirty, false
 	p.seek(0)
 	p.notes = p.notes[:0]
 	if len(p.text) > maxKept {

@@ -170,6 +170,7 @@ func (p *parser) escape(i int) (rune, int) {
 	case r < 0:
 		return 0, -1
 	case r < 0xD800 || r > 0xDFFF:
+		p.escaped = p.escaped || r < 0x100
 		return r, i + 6
 	case r < 0xDC00 && i+12 <= len(p.b) && p.b[i+6] == '\\' && p.b[i+7] == 'u':
 		low := p.hex(i + 8)

@@ -37,14 +37,13 @@ func secretInTranscript() verify.Rule {
 }
 
 func findSecrets(p *verify.Pass, finder *secret.Finder, l *transcript.Line, e *transcript.Entry) {
-	escaped := finder.FindJSON(e.Raw, func(m secret.Match) bool {
+	for m := range finder.Find(e.Raw) {
 		if field, depth := fieldAt(e.Raw, m.From); !opaque(field, depth) {
 			start := max(0, bytes.Index(l.Raw, e.Raw)) // not at 0 on a glued line
 			reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], start+m.From+1)
 		}
-		return true
-	})
-	if escaped {
+	}
+	if l.Escaped {
 		findEscaped(p, finder, e)
 	}
 }
