@@ -1,6 +1,10 @@
 package transcript
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
+)
 
 // AppendMessage appends m as one JSON object, fields in the order that pi
 // writes them, without HTML escaping. What it writes, [ParseMessage] reads as
@@ -96,7 +100,7 @@ func (w *writer) prompt(m *Message) {
 			if s.Removed {
 				w.b = append(w.b, "null"...)
 			} else {
-				w.b = appendString(w.b, s.Text)
+				w.b = jsonx.AppendString(w.b, s.Text)
 			}
 		}
 		w.close()

@@ -101,11 +101,11 @@ func (lr *lineReader) line(b []byte, c chunk) Line {
 	}
 	if lr.loan != nil {
 		l := Line{Raw: b[:len(b):len(b)], size: size}
-		lr.p.loan = lr.loan
+		lr.p.lend(lr.loan)
 		if lr.parse(&l); l.mayLend() {
 			return l
 		}
-		lr.p.loan = nil
+		lr.p.lend(nil)
 	}
 	raw := make([]byte, len(b))
 	copy(raw, b)
@@ -173,22 +173,22 @@ func (l *Line) unended() bool { return len(l.Raw) > 0 && l.Raw[len(l.Raw)-1] != 
 // whole reads a line that is blank or one value.
 func (lr *lineReader) whole(l *Line) bool {
 	p := &lr.p
-	if len(bytes.TrimSpace(p.b)) == 0 {
+	if len(bytes.TrimSpace(p.Data)) == 0 {
 		return true
 	}
 	records := p.loan.entry()
 	p.record(&records[0])
-	p.end()
-	if p.failed {
+	p.End()
+	if p.Failed {
 		return false
 	}
-	records[0].Raw = p.b
+	records[0].Raw = p.Data
 	l.Records = records
 	return true
 }
 
 func (l *Line) finish(p *parser, notes []Note, dirty bool, ends ...int) {
-	l.Escaped = p.escaped
+	l.Escaped = p.Escaped
 	if dirty {
 		notes = p.noteBadUTF8(notes, ends...)
 	}
@@ -201,7 +201,7 @@ func (l *Line) finish(p *parser, notes []Note, dirty bool, ends ...int) {
 // damaged reads what can be read of a line that is not one value.
 func (lr *lineReader) damaged(l *Line, notes []Note, nul *Note, dirty, tail bool) {
 	p := &lr.p
-	first := &SyntaxError{Column: p.column(p.at), Msg: p.msg}
+	first := p.syntaxError()
 	r := recoverRecords(p)
 	l.Records, l.Err = r.records, first
 	switch {
@@ -222,7 +222,7 @@ func (lr *lineReader) damaged(l *Line, notes []Note, nul *Note, dirty, tail bool
 	if nul != nil {
 		notes = append(notes, *nul)
 	}
-	l.finish(p, append(notes, r.notes...), dirty, append(r.seams, len(p.b))...)
+	l.finish(p, append(notes, r.notes...), dirty, append(r.seams, len(p.Data))...)
 }
 
 // withoutNUL returns b without zero bytes, and where they were.

@@ -1,6 +1,6 @@
 package transcript
 
-import "unsafe"
+import "github.com/turnlog/turnlog/replay/internal/jsonx"
 
 // loan is memory that lines are read into and that is used again for later
 // ones, see Options.Lend. A nil loan gives everything memory of its own.
@@ -14,7 +14,7 @@ type loan struct {
 	blocks   []Block
 	calls    []Call
 	usages   []Usage
-	text     []byte
+	text     jsonx.Arena
 }
 
 // slot returns a zero element of a slab, which stays in place until the slab
@@ -65,32 +65,12 @@ func (m *loan) list(blocks ...Block) []Block {
 	return m.blocks[start:len(m.blocks):len(m.blocks)]
 }
 
-// room returns n bytes to write to, of which keep makes some a string.
-func (m *loan) room(n int) []byte {
-	if cap(m.text)-len(m.text) < n {
-		m.text = make([]byte, 0, max(n, 2*cap(m.text))) // the strings so far live on in the old one
-	}
-	return m.text[len(m.text) : len(m.text)+n]
-}
-
-// keep makes the first n bytes of the last room a string.
-func (m *loan) keep(n int) string {
-	if n == 0 {
-		return ""
-	}
-	start := len(m.text)
-	m.text = m.text[:start+n]
-	return unsafe.String(&m.text[start], n)
-}
-
 // reset takes everything back. Memory that an unusual line needed is let go.
 func (m *loan) reset() {
 	m.entries, m.messages, m.blocks = m.entries[:0], m.messages[:0], m.blocks[:0]
-	m.calls, m.usages, m.text = m.calls[:0], m.usages[:0], m.text[:0]
-	if cap(m.text) > maxKept {
-		m.text = nil
-	}
-	if cap(m.blocks) > maxKept/256 {
+	m.calls, m.usages = m.calls[:0], m.usages[:0]
+	m.text.Reset()
+	if cap(m.blocks) > jsonx.MaxKept/256 {
 		m.blocks, m.calls = nil, nil
 	}
 }
@@ -98,7 +78,7 @@ func (m *loan) reset() {
 // scribble spoils what is on loan, so that whoever keeps some of it is found
 // out.
 func (m *loan) scribble() {
-	spoil(m.text)
+	m.text.Fill(spoiledByte)
 	for i := range m.entries {
 		m.entries[i] = Entry{Type: spoiled, ID: spoiled, ParentID: spoiled, Line: -1}
 	}
@@ -116,11 +96,14 @@ func (m *loan) scribble() {
 	}
 }
 
-const spoiled = "(memory that was on loan)"
+const (
+	spoiled     = "(memory that was on loan)"
+	spoiledByte = '!'
+)
 
 func spoil(b []byte) {
 	for i := range b {
-		b[i] = '!'
+		b[i] = spoiledByte
 	}
 }
 

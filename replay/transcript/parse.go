@@ -14,9 +14,9 @@ func ParseEntry(raw []byte) (Entry, error) {
 	var e Entry
 	p.reset(raw, nil, !utf8.Valid(raw))
 	p.record(&e)
-	p.end()
-	if p.failed {
-		return Entry{}, &SyntaxError{Column: p.column(p.at), Msg: p.msg}
+	p.End()
+	if p.Failed {
+		return Entry{}, p.syntaxError()
 	}
 	e.Raw = raw
 	return e, nil
@@ -28,14 +28,14 @@ func ParseMessage(raw []byte) (Message, error) {
 	var p parser
 	var m Message
 	p.reset(raw, nil, !utf8.Valid(raw))
-	if p.peek() == '{' {
+	if p.Peek() == '{' {
 		p.message(&m)
-		p.end()
+		p.End()
 	} else {
-		p.unexpected("an object")
+		p.Unexpected("an object")
 	}
-	if p.failed {
-		return Message{}, &SyntaxError{Column: p.column(p.at), Msg: p.msg}
+	if p.Failed {
+		return Message{}, p.syntaxError()
 	}
 	for i := range m.Content {
 		if c := m.Content[i].Call; c != nil {
@@ -45,33 +45,26 @@ func ParseMessage(raw []byte) (Message, error) {
 	return m, nil
 }
 
-// end accepts white space only.
-func (p *parser) end() {
-	if p.peek(); p.i < len(p.b) {
-		p.fail(p.i, "more bytes after the value")
-	}
-}
-
 // record reads the value at the position, into e if it is an object.
 func (p *parser) record(e *Entry) {
-	if p.peek() == '{' {
+	if p.Peek() == '{' {
 		p.entry(e)
 		return
 	}
-	p.value()
+	p.Value()
 }
 
 // entry reads the object at the position.
 func (p *parser) entry(e *Entry) {
 	for o := p.open(); p.pass(&o); {
 		*e = newEntry(o.kind)
-		for p.next(&o) {
-			if o.name != "type" {
+		for p.Next(&o.Object) {
+			if o.Name != "type" {
 				p.entryMember(&o, e)
 				continue
 			}
 			e.Type = p.kindField(&o, hasMembers)
-			if o.n == 1 {
+			if o.N == 1 {
 				*e, o.keeps = newEntry(e.Type), e.Type == TypeSession
 			}
 		}
@@ -118,7 +111,7 @@ func hasMembers(kind string) bool {
 
 // entryMember reads a member that all types have, or one of the type.
 func (p *parser) entryMember(o *object, e *Entry) {
-	switch o.name {
+	switch o.Name {
 	case "id":
 		if e.Header != nil {
 			p.field(o, &e.Header.ID)
@@ -128,8 +121,8 @@ func (p *parser) entryMember(o *object, e *Entry) {
 		return
 	case "parentId":
 		if e.Header == nil {
-			if p.peek() == 'n' {
-				p.literal("null")
+			if p.Peek() == 'n' {
+				p.Literal("null")
 			} else {
 				p.field(o, &e.ParentID)
 			}
@@ -140,7 +133,7 @@ func (p *parser) entryMember(o *object, e *Entry) {
 		return
 	}
 	if o.late && o.passes == 1 {
-		p.raw() // another pass follows, e has not the part of its type yet
+		p.Raw() // another pass follows, e has not the part of its type yet
 	} else if !p.typeMember(o, e) {
 		p.unknown(o)
 	}
@@ -150,7 +143,7 @@ func (p *parser) entryMember(o *object, e *Entry) {
 func (p *parser) typeMember(o *object, e *Entry) bool {
 	switch o.kind {
 	case TypeMessage:
-		if o.name == "message" {
+		if o.Name == "message" {
 			e.Message = p.messageField(o)
 			return true
 		}
@@ -177,9 +170,9 @@ func (p *parser) typeMember(o *object, e *Entry) bool {
 // oneOf reads the current member into a or b, whose name it has.
 func (p *parser) oneOf(o *object, nameA string, a *string, nameB string, b *string) bool {
 	switch {
-	case o.name == nameA:
+	case o.Name == nameA:
 		p.field(o, a)
-	case o.name == nameB && b != nil:
+	case o.Name == nameB && b != nil:
 		p.field(o, b)
 	default:
 		return false
@@ -188,7 +181,7 @@ func (p *parser) oneOf(o *object, nameA string, a *string, nameB string, b *stri
 }
 
 func (p *parser) headerMember(o *object, h *Header) bool {
-	switch o.name {
+	switch o.Name {
 	case "version":
 		h.Version = p.version()
 	case "cwd":
@@ -196,14 +189,14 @@ func (p *parser) headerMember(o *object, h *Header) bool {
 	case "parentSession":
 		p.field(o, &h.ParentSession)
 	case "generator":
-		if p.peek() != '{' {
+		if p.Peek() != '{' {
 			p.misfit(o)
 			break
 		}
 		h.Generator = &Generator{}
 		for g := p.open(); p.pass(&g); {
 			*h.Generator = Generator{}
-			for p.next(&g) {
+			for p.Next(&g.Object) {
 				p.generatorMember(&g, h.Generator)
 			}
 		}
@@ -215,7 +208,7 @@ func (p *parser) headerMember(o *object, h *Header) bool {
 
 func (p *parser) generatorMember(o *object, g *Generator) {
 	var n int64
-	switch o.name {
+	switch o.Name {
 	case "name":
 		p.field(o, &g.Name)
 	case "version":
@@ -232,11 +225,11 @@ func (p *parser) generatorMember(o *object, g *Generator) {
 // version reads the format version. One that is not understood becomes the
 // greatest number: it must be refused as too new, not pass for the oldest.
 func (p *parser) version() int {
-	if p.peek() == 'n' {
-		p.literal("null")
+	if p.Peek() == 'n' {
+		p.Literal("null")
 		return 0
 	}
-	v, err := strconv.Atoi(string(p.value()))
+	v, err := strconv.Atoi(string(p.Value()))
 	if err != nil {
 		return math.MaxInt
 	}
@@ -245,7 +238,7 @@ func (p *parser) version() int {
 
 func (p *parser) compactionMember(o *object, c *Compaction) bool {
 	var n int64
-	switch o.name {
+	switch o.Name {
 	case "summary":
 		p.field(o, &c.Summary)
 	case "firstKeptEntryId":
@@ -268,16 +261,16 @@ func (p *parser) compactionMember(o *object, c *Compaction) bool {
 // of the latter shows beside its content goes where a message has it.
 func (p *parser) customMember(o *object, c *Custom) bool {
 	switch {
-	case o.name == "customType":
+	case o.Name == "customType":
 		p.field(o, &c.CustomType)
-	case o.name == "data" && c.Message == nil:
-		c.Data = p.raw()
-	case o.name == "content" && c.Message != nil:
+	case o.Name == "data" && c.Message == nil:
+		c.Data = p.Raw()
+	case o.Name == "content" && c.Message != nil:
 		p.content(o, c.Message)
-	case o.name == "details" && c.Message != nil:
-		c.Message.Details = p.raw()
-	case o.name == "display" && c.Message != nil:
-		c.Message.Extra = []Field{{Name: "display", Value: p.raw()}}
+	case o.Name == "details" && c.Message != nil:
+		c.Message.Details = p.Raw()
+	case o.Name == "display" && c.Message != nil:
+		c.Message.Extra = []Field{{Name: "display", Value: p.Raw()}}
 	default:
 		return false
 	}
@@ -285,7 +278,7 @@ func (p *parser) customMember(o *object, c *Custom) bool {
 }
 
 func (p *parser) editMember(o *object, c *ContextEdit) bool {
-	switch o.name {
+	switch o.Name {
 	case "targetId":
 		p.field(o, &c.TargetID)
 	case "replacement":
@@ -298,28 +291,28 @@ func (p *parser) editMember(o *object, c *ContextEdit) bool {
 
 // field reads the current member if it is a string; false if it is not.
 func (p *parser) field(o *object, dst *string) bool {
-	if p.peek() != '"' {
+	if p.Peek() != '"' {
 		p.misfit(o)
 		return false
 	}
-	*dst = p.str()
+	*dst = p.Str()
 	return true
 }
 
 // integer reads the current member if it is a whole number.
 func (p *parser) integer(o *object, dst *int64) bool {
-	p.peek()
-	start := p.i
-	if n, end := smallInteger(p.b, start); end > 0 {
-		p.i, *dst = end, n
+	p.Peek()
+	start := p.Pos
+	if n, end := smallInteger(p.Data, start); end > 0 {
+		p.Pos, *dst = end, n
 		return true
 	}
-	lit := string(p.value())
+	lit := string(p.Value())
 	n, err := strconv.ParseInt(lit, 10, 64)
 	if err != nil {
 		f, err := strconv.ParseFloat(lit, 64)
 		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-			p.i = start
+			p.Pos = start
 			p.misfit(o)
 			return false
 		}
@@ -348,15 +341,15 @@ func smallInteger(b []byte, i int) (n int64, end int) {
 
 // float reads the current member if it is a number.
 func (p *parser) float(o *object, dst *float64) bool {
-	p.peek()
-	start := p.i
-	if n, end := smallInteger(p.b, start); end > 0 {
-		p.i, *dst = end, float64(n)
+	p.Peek()
+	start := p.Pos
+	if n, end := smallInteger(p.Data, start); end > 0 {
+		p.Pos, *dst = end, float64(n)
 		return true
 	}
-	f, err := strconv.ParseFloat(string(p.value()), 64)
+	f, err := strconv.ParseFloat(string(p.Value()), 64)
 	if err != nil {
-		p.i = start
+		p.Pos = start
 		p.misfit(o)
 		return false
 	}
@@ -366,12 +359,12 @@ func (p *parser) float(o *object, dst *float64) bool {
 
 // boolean reads the current member if it is true or false.
 func (p *parser) boolean(o *object, dst *bool) bool {
-	switch p.peek() {
+	switch p.Peek() {
 	case 't':
-		p.literal("true")
+		p.Literal("true")
 		*dst = true
 	case 'f':
-		p.literal("false")
+		p.Literal("false")
 		*dst = false
 	default:
 		p.misfit(o)

@@ -2,7 +2,7 @@ package transcript
 
 // messageField reads the current member if it is an object, else nil.
 func (p *parser) messageField(o *object) *Message {
-	if p.peek() != '{' {
+	if p.Peek() != '{' {
 		p.misfit(o)
 		return nil
 	}
@@ -16,8 +16,8 @@ func (p *parser) message(m *Message) {
 	for o := p.open(); p.pass(&o); {
 		o.keeps = true
 		*m = Message{Role: Role(o.kind), Form: FormAbsent}
-		for p.next(&o) {
-			if o.name != "role" {
+		for p.Next(&o.Object) {
+			if o.Name != "role" {
 				p.messageMember(&o, m)
 				continue
 			}
@@ -30,7 +30,7 @@ func (p *parser) message(m *Message) {
 }
 
 func (p *parser) messageMember(o *object, m *Message) {
-	switch o.name {
+	switch o.Name {
 	case "content":
 		p.content(o, m)
 	case "timestamp":
@@ -44,7 +44,7 @@ func (p *parser) messageMember(o *object, m *Message) {
 	case "isError":
 		m.HasIsError = p.boolean(o, &m.IsError)
 	case "details":
-		m.Details = p.raw()
+		m.Details = p.Raw()
 	case "usage":
 		p.usageMember(o, m)
 	case "sections":
@@ -62,7 +62,7 @@ func (p *parser) messageMember(o *object, m *Message) {
 
 // answerMember reads what only assistant messages have.
 func (p *parser) answerMember(o *object, m *Message) bool {
-	switch o.name {
+	switch o.Name {
 	case "api":
 		p.field(o, &m.API)
 	case "provider":
@@ -97,7 +97,7 @@ func (p *parser) bashMember(o *object, m *Message) bool {
 	if m.Bash == nil {
 		m.Bash = &Bash{}
 	}
-	switch o.name {
+	switch o.Name {
 	case "command":
 		p.field(o, &m.Bash.Command)
 	case "output":
@@ -124,10 +124,10 @@ func (p *parser) bashMember(o *object, m *Message) bool {
 
 // content reads content in any of its forms.
 func (p *parser) content(o *object, m *Message) {
-	switch p.peek() {
+	switch p.Peek() {
 	case '"':
 		m.Form = FormString
-		if s := p.str(); s != "" {
+		if s := p.Str(); s != "" {
 			m.Content = p.loan.list(TextBlock(s))
 		}
 	case '[':
@@ -135,7 +135,7 @@ func (p *parser) content(o *object, m *Message) {
 		m.Content = p.blockList()
 	case 'n':
 		m.Form = FormNull
-		p.literal("null")
+		p.Literal("null")
 	default:
 		p.misfit(o)
 	}
@@ -148,16 +148,16 @@ const noObject = "\xff"
 // blockList reads an array of blocks. They are collected in a buffer of the
 // parser, so that the slice is made once and exactly.
 func (p *parser) blockList() []Block {
-	for n := 0; p.item(n); n++ {
+	for n := 0; p.Item(n); n++ {
 		p.blocks = append(p.blocks, Block{})
 		b := &p.blocks[n]
-		if p.peek() == '{' {
+		if p.Peek() == '{' {
 			p.block(b)
 		} else {
-			b.Extra = []Field{{Name: noObject, Value: p.raw()}}
+			b.Extra = []Field{{Name: noObject, Value: p.Raw()}}
 		}
 	}
-	if p.failed || len(p.blocks) == 0 {
+	if p.Failed || len(p.blocks) == 0 {
 		return nil
 	}
 	list := p.loan.list(p.blocks...)
@@ -168,13 +168,13 @@ func (p *parser) blockList() []Block {
 
 // block reads the block object at the position.
 func (p *parser) block(b *Block) {
-	column := p.column(p.i)
+	column := p.column(p.Pos)
 	for o := p.open(); p.pass(&o); {
 		o.keeps = true
 		*b = Block{Type: o.kind}
 		p.setCall(b, column)
-		for p.next(&o) {
-			if o.name != "type" {
+		for p.Next(&o.Object) {
+			if o.Name != "type" {
 				p.blockMember(&o, b)
 				continue
 			}
@@ -193,7 +193,7 @@ func (p *parser) setCall(b *Block, column int) {
 }
 
 func (p *parser) blockMember(o *object, b *Block) {
-	is := func(kind, name string) bool { return b.Type == kind && o.name == name }
+	is := func(kind, name string) bool { return b.Type == kind && o.Name == name }
 	switch {
 	case is(BlockText, "text"), is(BlockThinking, "thinking"):
 		p.field(o, &b.Text)
@@ -208,9 +208,9 @@ func (p *parser) blockMember(o *object, b *Block) {
 	case is(BlockToolCall, "name"):
 		p.field(o, &b.Call.Name)
 	case is(BlockToolCall, "arguments"):
-		p.ints = true
-		b.Call.Arguments = p.raw()
-		p.ints = false
+		p.Ints = true
+		b.Call.Arguments = p.Raw()
+		p.Ints = false
 	case is(BlockToolCall, "argumentsError"):
 		p.field(o, &b.Call.ArgumentsError)
 	default:
@@ -221,10 +221,10 @@ func (p *parser) blockMember(o *object, b *Block) {
 // usageMember reads usage: counts of an answer, but free data of a tool.
 func (p *parser) usageMember(o *object, m *Message) {
 	if m.Role == ToolResult {
-		m.ToolUsage = p.raw()
+		m.ToolUsage = p.Raw()
 		return
 	}
-	if p.peek() != '{' {
+	if p.Peek() != '{' {
 		p.misfit(o)
 		return
 	}
@@ -232,7 +232,7 @@ func (p *parser) usageMember(o *object, m *Message) {
 	for in := p.open(); p.pass(&in); {
 		in.keeps = true
 		*u = Usage{}
-		for p.next(&in) {
+		for p.Next(&in.Object) {
 			p.countMember(&in, u)
 		}
 		u.Extra = in.extra
@@ -246,7 +246,7 @@ func (p *parser) countMember(o *object, u *Usage) {
 			u.Has |= has
 		}
 	}
-	switch o.name {
+	switch o.Name {
 	case "input":
 		count(&u.Input, HasInput)
 	case "output":
@@ -260,7 +260,7 @@ func (p *parser) countMember(o *object, u *Usage) {
 	case "reasoning":
 		count(&u.Reasoning, HasReasoning)
 	case "cost":
-		if p.peek() != '{' {
+		if p.Peek() != '{' {
 			p.misfit(o)
 			return
 		}
@@ -275,8 +275,8 @@ func (p *parser) cost(c *Cost) {
 	for o := p.open(); p.pass(&o); {
 		o.keeps = true
 		*c = Cost{}
-		for p.next(&o) {
-			switch o.name {
+		for p.Next(&o.Object) {
+			switch o.Name {
 			case "input":
 				p.float(&o, &c.Input)
 			case "output":

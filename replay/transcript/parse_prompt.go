@@ -4,45 +4,45 @@ package transcript
 // that differ by case are two sections. If one is neither text nor null, the
 // member as a whole is passed through.
 func (p *parser) sections(o *object, m *Message) {
-	start, notes := p.i, len(p.notes)
-	if p.peek() != '{' {
+	start, notes := p.Pos, len(p.notes)
+	if p.Peek() != '{' {
 		p.misfit(o)
 		return
 	}
 	fits := true
 	for in := p.open(); p.pass(&in); {
 		m.Sections, fits = nil, true
-		for p.next(&in) {
-			s := Section{Name: in.name}
-			switch p.peek() {
+		for p.Next(&in.Object) {
+			s := Section{Name: in.Name}
+			switch p.Peek() {
 			case '"':
-				s.Text = p.str()
+				s.Text = p.Str()
 			case 'n':
-				p.literal("null")
+				p.Literal("null")
 				s.Removed = true
 			default:
-				p.value()
+				p.Value()
 				fits = false
 			}
 			m.Sections = append(m.Sections, s)
 		}
 	}
-	if !fits && !p.failed {
+	if !fits && !p.Failed {
 		m.Sections = nil
-		p.i, p.notes = start, p.notes[:notes]
+		p.Pos, p.notes = start, p.notes[:notes]
 		p.misfit(o)
 	}
 }
 
 // toolsAdded reads declarations; items that are no objects declare nothing.
 func (p *parser) toolsAdded(o *object, m *Message) {
-	if p.peek() != '[' {
+	if p.Peek() != '[' {
 		p.misfit(o)
 		return
 	}
-	for n := 0; p.item(n); n++ {
-		if p.peek() != '{' {
-			p.value()
+	for n := 0; p.Item(n); n++ {
+		if p.Peek() != '{' {
+			p.Value()
 			continue
 		}
 		var t Tool
@@ -55,14 +55,14 @@ func (p *parser) tool(t *Tool) {
 	for o := p.open(); p.pass(&o); {
 		o.keeps = true
 		*t = Tool{}
-		for p.next(&o) {
-			switch o.name {
+		for p.Next(&o.Object) {
+			switch o.Name {
 			case "name":
 				p.field(&o, &t.Name)
 			case "description":
 				p.field(&o, &t.Description)
 			case "parameters":
-				t.Parameters = p.raw()
+				t.Parameters = p.Raw()
 			default:
 				p.unknown(&o)
 			}
@@ -73,20 +73,20 @@ func (p *parser) tool(t *Tool) {
 
 // toolsRemoved reads names; items that are no objects remove nothing.
 func (p *parser) toolsRemoved(o *object, m *Message) {
-	if p.peek() != '[' {
+	if p.Peek() != '[' {
 		p.misfit(o)
 		return
 	}
-	for n := 0; p.item(n); n++ {
-		if p.peek() != '{' {
-			p.value()
+	for n := 0; p.Item(n); n++ {
+		if p.Peek() != '{' {
+			p.Value()
 			continue
 		}
 		var ref ToolRef
 		for in := p.open(); p.pass(&in); {
 			ref = ToolRef{}
-			for p.next(&in) {
-				if in.name == "name" {
+			for p.Next(&in.Object) {
+				if in.Name == "name" {
 					p.field(&in, &ref.Name)
 				} else {
 					p.unknown(&in)
