@@ -12,6 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 )
 
 // ValidationError says what is wrong with arguments.
@@ -256,7 +258,7 @@ func list(values []any) string {
 
 func compact(v any) string {
 	if s, ok := v.(string); ok {
-		return string(appendString(nil, s))
+		return string(jsonx.AppendString(nil, s))
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -23,6 +23,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func Compile(document json.RawMessage) (*Schema, error) {
 	if len(document) == 0 {
 		document = json.RawMessage(`{}`)
 	}
-	root, err := parse(document)
+	root, err := parse(bytes.Clone(document))
 	if err != nil {
 		return nil, fmt.Errorf("read JSON Schema: %w", err)
 	}
