@@ -54,7 +54,7 @@ func exactKeys(data []byte, dst reflect.Type) error {
 	if p.Peek() != '{' {
 		return nil // Unmarshal says it
 	}
-	for o := p.open(); p.Next(&o.Object); {
+	for o := p.Open(); p.Next(&o); {
 		if len(p.notes) > 0 {
 			return fmt.Errorf("key %q twice", o.Name)
 		}

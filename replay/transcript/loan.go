@@ -117,7 +117,7 @@ func (l *Line) mayLend() bool {
 	}
 	e := &l.Records[0]
 	if e.Type != TypeMessage || e.Message == nil {
-		return !hasMembers(e.Type)
+		return partOf(e.Type) == nil
 	}
 	switch e.Message.Role {
 	case User, Assistant, ToolResult:

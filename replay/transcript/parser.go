@@ -17,6 +17,9 @@ type parser struct {
 	gaps   []gap   // where bytes were taken out of the line
 	loan   *loan   // takes what is decoded; nil gives it memory of its own
 	blocks []Block // of the content being read
+
+	objects []*object // to be used again
+	opened  int       // how many of them are
 }
 
 // gap is a place of the data before which bytes of the physical line are
@@ -65,7 +68,7 @@ func (p *parser) column(i int) int {
 
 // object is the state of reading one object:
 //
-//	for o := p.open(); p.pass(&o); {
+//	for o := p.open(); p.pass(o); {
 //		for p.Next(&o.Object) {
 //			switch o.Name { … }
 //		}
@@ -84,18 +87,28 @@ type object struct {
 
 	notes  int // notes before it
 	passes int
+	at     int  // where to look in a table next
 	late   bool // kind was found late
 	odd    bool // has a member that is not interpreted
 }
 
 // open enters the object at the position.
-func (p *parser) open() object { return object{Object: p.Open(), notes: len(p.notes)} }
+func (p *parser) open() *object {
+	if p.opened == len(p.objects) {
+		p.objects = append(p.objects, new(object))
+	}
+	o := p.objects[p.opened]
+	p.opened++
+	*o = object{Object: p.Open(), notes: len(p.notes)}
+	return o
+}
 
 // pass starts the next pass over an object, see there.
 func (p *parser) pass(o *object) bool {
 	o.passes++
 	switch {
 	case p.Failed:
+		p.opened--
 		return false
 	case o.passes == 1:
 		return true
@@ -107,6 +120,7 @@ func (p *parser) pass(o *object) bool {
 	if o.odd {
 		p.checkFolding(o)
 	}
+	p.opened--
 	return false
 }
 
@@ -157,12 +171,13 @@ func (p *parser) unknown(o *object) {
 }
 
 // misfit passes over a member whose value has another type than the format
-// says: the typed field stays zero.
-func (p *parser) misfit(o *object) {
+// says: the typed field stays zero. It returns false.
+func (p *parser) misfit(o *object) bool {
 	o.odd = true
 	name := o.Name
 	v := p.Value()
 	if o.keeps && !p.Failed {
 		o.extra = append(o.extra, Field{Name: name, Value: v})
 	}
+	return false
 }

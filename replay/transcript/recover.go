@@ -177,5 +177,5 @@ func entryLike(e *Entry) bool {
 
 // isEntryType reports whether pi has entries of that type.
 func isEntryType(kind string) bool {
-	return hasMembers(kind) || kind == TypeUsage || kind == TypeSessionInfo
+	return partOf(kind) != nil || kind == TypeUsage || kind == TypeSessionInfo
 }

@@ -126,12 +126,12 @@ func digestSpan(raw []byte) (from, to int, ok bool) {
 	if p.Peek() != '{' {
 		return 0, 0, false
 	}
-	for o := p.open(); p.Next(&o.Object); {
+	for o := p.Open(); p.Next(&o); {
 		if o.Name != "data" || p.Peek() != '{' {
 			p.Value()
 			continue
 		}
-		for data := p.open(); p.Next(&data.Object); {
+		for data := p.Open(); p.Next(&data); {
 			if data.Name != "digest" || p.Peek() != '"' {
 				p.Value()
 				continue
