@@ -110,7 +110,8 @@ func (s *Plain) settles(args []byte) bool {
 
 func (s *Plain) accepts(args []byte, flat bool) bool {
 	var found uint64 // a bit for each required property
-	in := jsonx.New(args)
+	var in jsonx.Scanner
+	in.Reset(args, false) // what is not UTF-8 is no declared key
 	if in.Peek() != '{' {
 		return false
 	}

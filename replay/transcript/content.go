@@ -48,7 +48,7 @@ func (p *parser) content(o *object, m *Message) bool {
 	case '"':
 		m.Form = FormString
 		if s := p.Str(); s != "" {
-			m.Content = p.loan.list(TextBlock(s))
+			m.Content = copies(p.loan, &p.loan.blocks, TextBlock(s))
 		}
 	case '[':
 		m.Form = FormBlocks
@@ -81,7 +81,7 @@ func (p *parser) blockList() []Block {
 	if p.Failed || len(p.blocks) == 0 {
 		return nil
 	}
-	list := p.loan.list(p.blocks...)
+	list := copies(p.loan, &p.loan.blocks, p.blocks...)
 	clear(p.blocks)
 	p.blocks = p.blocks[:0]
 	return list
@@ -109,7 +109,7 @@ func (p *parser) block(b *Block) {
 
 func (p *parser) setCall(b *Block, column int) {
 	if b.Type == BlockToolCall && b.Call == nil {
-		b.Call = p.loan.call()
+		b.Call = zero(p.loan, &p.loan.calls)
 		b.Call.Column = column
 	}
 }

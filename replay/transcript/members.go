@@ -44,8 +44,7 @@ func (t *table[T]) read(p *parser, outer *object, v *T) bool {
 		return p.misfit(outer)
 	}
 	for o := p.open(); p.pass(o); {
-		var zero T
-		*v, o.keeps = zero, t.extra != nil
+		*v, o.keeps = *new(T), t.extra != nil
 		for p.Next(&o.Object) {
 			if !t.member(p, o, v) {
 				p.unknown(o)

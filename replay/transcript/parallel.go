@@ -1,13 +1,16 @@
 package transcript
 
-import "sync"
+import (
+	"bytes"
+	"sync"
+)
 
 // batch is a chunk on its way through a worker.
 type batch struct {
 	chunk    chunk
 	buf      []byte // that the chunk is in
 	lines    []Line
-	loan     *loan // nil if lines own their memory
+	loan     loan
 	panicked any
 	done     chan struct{}
 }
@@ -70,11 +73,7 @@ func newBatch(spare *[]*batch, o Options) *batch {
 		*spare = (*spare)[:k-1]
 		return b
 	}
-	b := &batch{done: make(chan struct{}, 1)}
-	if o.Lend {
-		b.loan = new(loan)
-	}
-	return b
+	return &batch{loan: loan{lent: o.Lend}, done: make(chan struct{}, 1)}
 }
 
 func (b *batch) parse(lr *lineReader) {
@@ -82,9 +81,9 @@ func (b *batch) parse(lr *lineReader) {
 		b.panicked = recover()
 		b.done <- struct{}{}
 	}()
-	lr.loan = b.loan
-	for l := range lr.lines(b.chunk) {
-		b.lines = append(b.lines, l)
+	lr.loan = &b.loan
+	for line := range bytes.Lines(b.chunk.b) {
+		b.lines = append(b.lines, lr.line(line, b.chunk.skipped))
 	}
 }
 
@@ -99,18 +98,8 @@ func (b *batch) deliver(n *numbering, o Options, yield func(Line, error) bool) b
 			return false
 		}
 	}
-	if b.loan != nil {
-		b.takeBack(o.Scribble)
-	}
+	b.loan.takeBack(b.buf, o.Scribble) // what must outlive it was copied out
 	clear(b.lines)
 	b.lines = b.lines[:0]
 	return true
-}
-
-func (b *batch) takeBack(scribble bool) {
-	if scribble {
-		b.loan.scribble()
-		spoil(b.buf) // what must outlive it was copied out
-	}
-	b.loan.reset()
 }

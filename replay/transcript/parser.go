@@ -15,7 +15,8 @@ type parser struct {
 
 	notes  []Note  // found so far
 	gaps   []gap   // where bytes were taken out of the line
-	loan   *loan   // takes what is decoded; nil gives it memory of its own
+	own    loan    // not lent
+	loan   *loan   // takes what is decoded
 	blocks []Block // of the content being read
 
 	objects []*object // to be used again
@@ -31,6 +32,9 @@ func (p *parser) reset(b []byte, gaps []gap, dirty bool) {
 	if p.Odd == nil {
 		p.Odd = p.oddity
 	}
+	if p.loan == nil {
+		p.loan = &p.own
+	}
 	p.gaps, p.notes, p.blocks = gaps, p.notes[:0], p.blocks[:0]
 	p.Reset(b, dirty)
 }
@@ -41,10 +45,10 @@ func (p *parser) seek(i int) {
 	p.notes, p.blocks = p.notes[:0], p.blocks[:0]
 }
 
-// lend makes p decode into m, or into memory of its own if that is nil.
+// lend makes p decode into m.
 func (p *parser) lend(m *loan) {
 	p.loan, p.Arena = m, nil
-	if m != nil {
+	if m.lent {
 		p.Arena = &m.text
 	}
 }

@@ -125,21 +125,15 @@ func seamBefore(b []byte, from, at int) int {
 	if at < len(b) && b[at] == '{' && at >= from {
 		return at
 	}
-	i := at - 1
-	for i >= from && jsonx.IsSpace(b[i]) {
-		i--
-	}
-	if i < from || b[i] != '"' {
+	if at < from {
 		return -1
 	}
-	i--
-	for i >= from && jsonx.IsSpace(b[i]) {
-		i--
-	}
-	if i < from || b[i] != '{' {
+	before, quoted := bytes.CutSuffix(bytes.TrimRight(b[from:at], jsonx.Space), []byte(`"`))
+	before, opened := bytes.CutSuffix(bytes.TrimRight(before, jsonx.Space), []byte("{"))
+	if !quoted || !opened {
 		return -1
 	}
-	return i
+	return from + len(before)
 }
 
 // nextRecord returns the offset of the next brace that a key follows, or -1.

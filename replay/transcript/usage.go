@@ -38,7 +38,7 @@ func (p *parser) usage(o *object, m *Message) bool {
 	if isResult(m) {
 		return p.free(o, &m.ToolUsage)
 	}
-	u := p.loan.usage()
+	u := zero(p.loan, &p.loan.usages)
 	fits := usageMembers.read(p, o, u)
 	if fits {
 		m.Usage = u

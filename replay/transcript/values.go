@@ -105,7 +105,7 @@ func (p *parser) nested(o *object, dst **Message) bool {
 	if *dst = nil; p.Peek() != '{' {
 		return p.misfit(o)
 	}
-	*dst = p.loan.message()
+	*dst = zero(p.loan, &p.loan.messages)
 	p.message(*dst)
 	return true
 }

@@ -73,7 +73,11 @@ func mix(a, b uint64) uint64 {
 // hashJSON hashes a JSON value so that the order of keys and white space do
 // not count. It expects valid JSON, as the reader has checked it, and gives
 // some hash for anything else.
-func hashJSON(seed maphash.Seed, raw []byte) uint64 { return hashValue(seed, jsonx.New(raw)) }
+func hashJSON(seed maphash.Seed, raw []byte) uint64 {
+	var s jsonx.Scanner
+	s.Reset(raw, false)
+	return hashValue(seed, &s)
+}
 
 func hashValue(seed maphash.Seed, s *jsonx.Scanner) uint64 {
 	switch s.Peek() {

@@ -116,6 +116,9 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
+// Space is the white space between tokens.
+const Space = " \t\r\n"
+
 // IsSpace reports whether c is white space between tokens.
 func IsSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
