@@ -1,9 +1,7 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 
@@ -42,7 +40,7 @@ func (w writer) fields(fields []Field) writer {
 	for _, f := range fields {
 		if f.Value != nil {
 			w = w.foreignKey(f.Name)
-			w.b = AppendRaw(w.b, f.Value)
+			w.b = jsonx.AppendLine(w.b, f.Value)
 		}
 	}
 	return w
@@ -90,7 +88,7 @@ func (w writer) amount(name string, f float64) writer {
 		return w
 	}
 	w = w.key(name)
-	w.b = appendFloat(w.b, f)
+	w.b = jsonx.AppendFloat(w.b, f)
 	return w
 }
 
@@ -108,7 +106,7 @@ func (w writer) raw(name string, v json.RawMessage) writer {
 		return w
 	}
 	w = w.key(name)
-	w.b = AppendRaw(w.b, v)
+	w.b = jsonx.AppendLine(w.b, v)
 	return w
 }
 
@@ -125,39 +123,11 @@ func (w writer) nested(name string, m *Message) writer {
 // between its tokens would tear the record that it becomes part of, so a value
 // that has some is compacted: key order and numbers stay. What is no JSON
 // becomes a string of itself.
-func AppendRaw(dst []byte, v json.RawMessage) []byte {
-	if bytes.IndexByte(v, '\n') < 0 && bytes.IndexByte(v, '\r') < 0 {
-		return append(dst, v...)
-	}
-	b := bytes.NewBuffer(dst)
-	if json.Compact(b, v) != nil {
-		return AppendString(dst, string(v))
-	}
-	return b.Bytes()
-}
+func AppendRaw(dst []byte, v json.RawMessage) []byte { return jsonx.AppendLine(dst, v) }
 
 // AppendString appends s as a JSON string. Only what JSON demands is escaped,
 // so <, > and & stay; bytes that are no UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte { return jsonx.AppendString(dst, s) }
-
-// appendFloat writes a number as JavaScript and encoding/json do. JSON has no
-// infinities and no NaN: they become null, as in JSON.stringify.
-func appendFloat(dst []byte, f float64) []byte {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return append(dst, "null"...)
-	}
-	format := byte('f')
-	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		format = 'e'
-	}
-	n := len(dst)
-	dst = strconv.AppendFloat(dst, f, format, -1, 64)
-	if k := len(dst); format == 'e' && k-n >= 4 && dst[k-4] == 'e' && dst[k-3] == '-' && dst[k-2] == '0' {
-		dst[k-2] = dst[k-1] // e-09 to e-9
-		dst = dst[:k-1]
-	}
-	return dst
-}
 
 func has(fields []Field, name string) bool {
 	return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name })

@@ -126,12 +126,7 @@ func (w writer) content(m *Message) writer {
 	case len(m.Content) == 0:
 		return w.raw("content", []byte("[]"))
 	}
-	w = w.key("content")
-	for i := range m.Content {
-		w.b = AppendBlock(append(w.b, separator(i)), &m.Content[i])
-	}
-	w.b = append(w.b, ']')
-	return w
+	return array(w, "content", m.Content, AppendBlock)
 }
 
 func isPlain(b *Block) bool {

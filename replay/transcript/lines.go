@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -157,7 +158,7 @@ func (l *Line) finish(p *parser, notes []Note, dirty bool, ends ...int) {
 		notes = p.noteBadUTF8(notes, ends...)
 	}
 	if len(notes) > 0 {
-		sortNotes(notes)
+		slices.SortStableFunc(notes, func(a, b Note) int { return cmp.Compare(a.Column, b.Column) })
 		l.Notes = slices.Clip(notes)
 	}
 }
@@ -191,20 +192,16 @@ func withoutNUL(b []byte, gaps []gap) ([]byte, []gap) {
 	out := make([]byte, 0, len(b))
 	missing := 0
 	if len(gaps) > 0 {
-		missing = gaps[len(gaps)-1].missing
+		missing = gaps[0].missing
 	}
-	for len(b) > 0 {
-		n := bytes.IndexByte(b, 0)
-		if n < 0 {
-			n = len(b)
+	for i, c := range b {
+		if c != 0 {
+			out = append(out, c)
+			continue
 		}
-		out = append(out, b[:n]...)
-		zeros := len(b) - n - len(bytes.TrimLeft(b[n:], "\x00"))
-		if zeros > 0 {
-			missing += zeros
+		if missing++; i+1 == len(b) || b[i+1] != 0 {
 			gaps = append(gaps, gap{len(out), missing})
 		}
-		b = b[n+zeros:]
 	}
 	return out, gaps
 }

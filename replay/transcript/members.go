@@ -199,22 +199,23 @@ func list[T, E any](name string, at func(*T) *[]E, items *table[E]) member[T] {
 		return true
 	}
 	return of(name, at, read, func(w writer, name string, list []E) writer {
-		if len(list) == 0 {
-			return w
-		}
-		w = w.key(name)
-		for i := range list {
-			w.b = items.append(append(w.b, separator(i)), &list[i])
-		}
-		w.b = append(w.b, ']')
-		return w
+		return array(w, name, list, items.append)
 	})
 }
 
-// separator stands before item i of an array.
-func separator(i int) byte {
-	if i == 0 {
-		return '['
+// array writes a list, if it is not empty.
+func array[E any](w writer, name string, list []E, item func([]byte, *E) []byte) writer {
+	for i := range list {
+		if i == 0 {
+			w = w.key(name)
+			w.b = append(w.b, '[')
+		} else {
+			w.b = append(w.b, ',')
+		}
+		w.b = item(w.b, &list[i])
 	}
-	return ','
+	if len(list) > 0 {
+		w.b = append(w.b, ']')
+	}
+	return w
 }

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"slices"
 	"unicode/utf8"
 
@@ -37,11 +36,6 @@ func addNote(notes []Note, n Note) []Note {
 		}
 	}
 	return append(notes, n)
-}
-
-// sortNotes orders notes by column.
-func sortNotes(notes []Note) {
-	slices.SortStableFunc(notes, func(a, b Note) int { return cmp.Compare(a.Column, b.Column) })
 }
 
 // noteBadUTF8 notes bytes that are no UTF-8. A character that is cut off at

@@ -32,31 +32,31 @@ func parallel(src *source, o Options, yield func(Line, error) bool) {
 	defer workers.Wait()
 	defer close(work)
 
-	var pending, spare []*batch
+	ring := make([]batch, o.Workers+1)
+	for i := range ring {
+		ring[i].loan.lent, ring[i].done = o.Lend, make(chan struct{}, 1)
+	}
 	n := numbering{}
+	sent, delivered := 0, 0
 	deliver := func() bool {
-		b := pending[0]
-		pending = pending[1:]
+		b := &ring[delivered%len(ring)]
+		delivered++
 		<-b.done
-		if !b.deliver(&n, o, yield) {
-			return false
-		}
+		ok := b.deliver(&n, o, yield)
 		if cap(b.buf) <= 4*blockSize {
 			src.spare = append(src.spare, b.buf)
 		}
-		spare = append(spare, b)
-		return true
+		return ok
 	}
 	for src.next() {
-		b := newBatch(&spare, o)
+		b := &ring[sent%len(ring)]
 		b.chunk, b.buf = src.give()
 		work <- b
-		pending = append(pending, b)
-		if len(pending) > o.Workers && !deliver() {
+		if sent++; sent-delivered == len(ring) && !deliver() {
 			return
 		}
 	}
-	for len(pending) > 0 {
+	for delivered < sent {
 		if !deliver() {
 			return
 		}
@@ -64,16 +64,6 @@ func parallel(src *source, o Options, yield func(Line, error) bool) {
 	if src.err != nil {
 		yield(Line{}, src.err)
 	}
-}
-
-// newBatch returns a spare batch or a new one.
-func newBatch(spare *[]*batch, o Options) *batch {
-	if k := len(*spare); k > 0 {
-		b := (*spare)[k-1]
-		*spare = (*spare)[:k-1]
-		return b
-	}
-	return &batch{loan: loan{lent: o.Lend}, done: make(chan struct{}, 1)}
 }
 
 func (b *batch) parse(lr *lineReader) {

@@ -113,7 +113,10 @@ func (r *recovery) nested(from, at int) int {
 		return -1
 	}
 	var e Entry
-	if r.parse(start, &e) && isEntryType(e.Type) && (e.ID != "" || e.Header != nil) {
+	if !r.parse(start, &e) || e.ID == "" && e.Header == nil {
+		return -1
+	}
+	if partOf(e.Type) != nil || e.Type == TypeUsage || e.Type == TypeSessionInfo {
 		return start
 	}
 	return -1
@@ -167,9 +170,4 @@ func entryLike(e *Entry) bool {
 		return false
 	}
 	return e.Header != nil || e.ID != "" || e.ParentID != "" || e.Timestamp != "" || e.Message != nil
-}
-
-// isEntryType reports whether pi has entries of that type.
-func isEntryType(kind string) bool {
-	return partOf(kind) != nil || kind == TypeUsage || kind == TypeSessionInfo
 }

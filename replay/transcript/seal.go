@@ -53,11 +53,7 @@ func (s *Sealer) Sum() string { return DigestPrefix + hex.EncodeToString(s.hash(
 
 // sumWith is the digest of all bytes written and of parts after them.
 func (s *Sealer) sumWith(parts ...[]byte) (string, error) {
-	c, ok := s.hash().(hash.Cloner)
-	if !ok {
-		return "", errors.New("sha256 cannot be cloned")
-	}
-	h, err := c.Clone()
+	h, err := s.hash().(hash.Cloner).Clone() // all of the standard library are
 	if err != nil {
 		return "", fmt.Errorf("clone sha256: %w", err)
 	}

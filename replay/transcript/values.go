@@ -17,12 +17,11 @@ func (p *parser) field(o *object, dst *string) bool {
 
 // integer reads the current member if it is a whole number.
 func (p *parser) integer(o *object, dst *int64) bool {
-	p.Peek()
-	start := p.Pos
-	if n, end := smallInteger(p.Data, start); end > 0 {
-		p.Pos, *dst = end, n
+	if n, ok := p.SmallInteger(); ok {
+		*dst = n
 		return true
 	}
+	start := p.Pos
 	lit := string(p.Value())
 	n, err := strconv.ParseInt(lit, 10, 64)
 	if err != nil {
@@ -37,31 +36,13 @@ func (p *parser) integer(o *object, dst *int64) bool {
 	return true
 }
 
-// smallInteger reads an integer literal without sign of up to 15 digits, by
-// far the most common; end is 0 if there is another value at i.
-func smallInteger(b []byte, i int) (n int64, end int) {
-	start := i
-	for i < len(b) && b[i]-'0' <= 9 {
-		n = n*10 + int64(b[i]-'0')
-		i++
-	}
-	if i == start || i-start > 15 || i == len(b) || b[start] == '0' && i-start > 1 {
-		return 0, 0
-	}
-	if c := b[i]; c != ',' && c != '}' {
-		return 0, 0
-	}
-	return n, i
-}
-
 // float reads the current member if it is a number.
 func (p *parser) float(o *object, dst *float64) bool {
-	p.Peek()
-	start := p.Pos
-	if n, end := smallInteger(p.Data, start); end > 0 {
-		p.Pos, *dst = end, float64(n)
+	if n, ok := p.SmallInteger(); ok {
+		*dst = float64(n)
 		return true
 	}
+	start := p.Pos
 	f, err := strconv.ParseFloat(string(p.Value()), 64)
 	if err != nil {
 		p.Pos = start

@@ -1,8 +1,12 @@
 package jsonx
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"math"
 	"math/bits"
+	"strconv"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -63,4 +67,36 @@ func plainASCII(s string, i int) int {
 		i++
 	}
 	return i
+}
+
+// AppendLine appends a JSON value byte for byte if it is on one line, else
+// compacted. What is no JSON becomes a string of itself.
+func AppendLine(dst, v []byte) []byte {
+	if bytes.IndexByte(v, '\n') < 0 && bytes.IndexByte(v, '\r') < 0 {
+		return append(dst, v...)
+	}
+	b := bytes.NewBuffer(dst)
+	if json.Compact(b, v) != nil {
+		return AppendString(dst, string(v))
+	}
+	return b.Bytes()
+}
+
+// AppendFloat writes a number as JavaScript and encoding/json do. JSON has no
+// infinities and no NaN: they become null, as in JSON.stringify.
+func AppendFloat(dst []byte, f float64) []byte {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return append(dst, "null"...)
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	n := len(dst)
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if k := len(dst); format == 'e' && k-n >= 4 && dst[k-4] == 'e' && dst[k-3] == '-' && dst[k-2] == '0' {
+		dst[k-2] = dst[k-1] // e-09 to e-9
+		dst = dst[:k-1]
+	}
+	return dst
 }

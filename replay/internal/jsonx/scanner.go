@@ -208,6 +208,23 @@ func (s *Scanner) Literal(want string) {
 	s.Pos += len(want)
 }
 
+// SmallInteger reads an integer without sign of up to 15 digits, by far the
+// most common number. It stays in front of any other value.
+func (s *Scanner) SmallInteger() (n int64, ok bool) {
+	s.Peek()
+	b, i := s.Data, s.Pos
+	for i < len(b) && b[i]-'0' <= 9 {
+		n = n*10 + int64(b[i]-'0')
+		i++
+	}
+	digits := i - s.Pos
+	if digits == 0 || digits > 15 || i == len(b) || b[s.Pos] == '0' && digits > 1 || b[i] != ',' && b[i] != '}' {
+		return 0, false
+	}
+	s.Pos = i
+	return n, true
+}
+
 func (s *Scanner) number() {
 	if s.Data[s.Pos] == '-' {
 		s.Pos++
