@@ -92,14 +92,13 @@ func (p *parser) block(b *Block) {
 	column := p.column(p.Pos)
 	for o := p.open(); p.pass(o); {
 		o.keeps = true
-		*b = Block{Type: o.kind}
-		p.setCall(b, column)
+		*b = Block{}
+		members := p.setType(b, o.kind, column)
 		for p.Next(&o.Object) {
 			switch {
 			case o.Name == "type":
-				b.Type = p.kindField(o, func(string) bool { return true })
-				p.setCall(b, column)
-			case !blockMembers[b.Type].member(p, o, b):
+				members = p.setType(b, p.kindField(o, func(string) bool { return true }), column)
+			case !members.member(p, o, b):
 				p.unknown(o)
 			}
 		}
@@ -107,11 +106,12 @@ func (p *parser) block(b *Block) {
 	}
 }
 
-func (p *parser) setCall(b *Block, column int) {
-	if b.Type == BlockToolCall && b.Call == nil {
+func (p *parser) setType(b *Block, kind string, column int) *table[Block] {
+	if b.Type = kind; kind == BlockToolCall && b.Call == nil {
 		b.Call = zero(p.loan, &p.loan.calls)
 		b.Call.Column = column
 	}
+	return blockMembers[kind]
 }
 
 // content writes content in its form, as far as it still fits.
