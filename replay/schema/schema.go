@@ -57,7 +57,7 @@ func Compile(document json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read JSON Schema: %w", err)
 	}
-	if path := root.oversized(nil); path != nil {
+	if path, found := root.oversized(); found {
 		return nil, fmt.Errorf("read JSON Schema: number out of range at %s", dotted(path))
 	}
 	p := prepare(root)
@@ -161,7 +161,7 @@ func read(args json.RawMessage) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path := v.oversized(nil); path != nil {
+	if path, found := v.oversized(); found {
 		return nil, &ValidationError{Problems: []Problem{{Path: dotted(path), Message: "number out of range"}}}
 	}
 	return v, nil

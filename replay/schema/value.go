@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -203,6 +204,39 @@ func (v *value) child(name string) *value {
 	return nil
 }
 
+// all yields v and every value in it, with its path, which is valid until the
+// next one.
+func (v *value) all(path []string) iter.Seq2[[]string, *value] {
+	return func(yield func([]string, *value) bool) { v.walk(path, yield) }
+}
+
+func (v *value) walk(path []string, yield func([]string, *value) bool) bool {
+	if !yield(path, v) {
+		return false
+	}
+	for i, item := range v.items {
+		if !item.walk(append(path, strconv.Itoa(i)), yield) {
+			return false
+		}
+	}
+	for _, m := range v.members {
+		if !m.value.walk(append(path, m.key), yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// at is the value at a path; nil if there is none.
+func (v *value) at(path []string) *value {
+	for _, name := range path {
+		if v = v.child(name); v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
 // size is the number of values in v.
 func (v *value) size() int {
 	n := 1
@@ -216,27 +250,14 @@ func (v *value) size() int {
 }
 
 // oversized returns the path of the first number that is too large to compute
-// with; nil if there is none.
-func (v *value) oversized(path []string) []string {
-	switch v.kind {
-	case number:
-		if !bounded(v.text) {
-			return append([]string{}, path...)
-		}
-	case array:
-		for i, item := range v.items {
-			if bad := item.oversized(append(path, strconv.Itoa(i))); bad != nil {
-				return bad
-			}
-		}
-	case object:
-		for _, m := range v.members {
-			if bad := m.value.oversized(append(path, m.key)); bad != nil {
-				return bad
-			}
+// with.
+func (v *value) oversized() (path []string, found bool) {
+	for path, v := range v.all(nil) {
+		if v.kind == number && !bounded(v.text) {
+			return path, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 func (v *value) isObject() bool { return v != nil && v.kind == object }
