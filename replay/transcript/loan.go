@@ -77,19 +77,13 @@ func fill[T any](list []T, v T) {
 
 // mayLend reports whether a line that was read is of a kind that is lent.
 func (l *Line) mayLend() bool {
-	switch {
-	case l.Damage != Intact:
-		return false
-	case len(l.Records) == 0:
-		return true
+	if l.Damage != Intact || len(l.Records) == 0 {
+		return l.Damage == Intact
 	}
 	e := &l.Records[0]
 	if e.Type != TypeMessage || e.Message == nil {
 		return partOf(e.Type) == nil
 	}
-	switch e.Message.Role {
-	case User, Assistant, ToolResult:
-		return true
-	}
-	return false
+	role := e.Message.Role
+	return role == User || role == Assistant || role == ToolResult
 }

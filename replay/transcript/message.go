@@ -118,15 +118,14 @@ func AppendTool(dst []byte, t *Tool) []byte { return toolMembers.append(dst, t) 
 func (p *parser) message(m *Message) {
 	for o := p.open(); p.pass(o); {
 		o.keeps = true
-		*m = Message{Form: FormAbsent}
-		m.setRole(o.kind)
+		*m = Message{Role: Role(o.kind), Form: FormAbsent}
 		for p.Next(&o.Object) {
 			switch {
 			case o.Name == "role":
-				m.setRole(p.kindField(o, func(kind string) bool {
+				m.Role = Role(p.kindField(o, func(kind string) bool {
 					return kind == string(ToolResult) || kind == string(BashExecution)
 				}))
-			case messageMembers.member(p, o, m), m.Bash != nil && bashMembers.member(p, o, m.Bash):
+			case messageMembers.member(p, o, m), p.bashMember(o, m):
 			default:
 				p.unknown(o)
 			}
@@ -135,11 +134,15 @@ func (p *parser) message(m *Message) {
 	}
 }
 
-func (m *Message) setRole(kind string) {
-	m.Role = Role(kind)
-	if m.Role == BashExecution && m.Bash == nil {
+// bashMember reads what only bashExecution messages have.
+func (p *parser) bashMember(o *object, m *Message) bool {
+	if m.Role != BashExecution {
+		return false
+	}
+	if m.Bash == nil {
 		m.Bash = &Bash{}
 	}
+	return bashMembers.member(p, o, m.Bash)
 }
 
 // sections reads the named parts of a prompt. Their names are data, so names
