@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -59,17 +60,17 @@ func (g *github) Close(t Totals) error {
 	if left > 0 {
 		fmt.Fprintf(g.w, "%s without an annotation: GitHub shows %d of each severity for a step\n", text.Plural(left, "finding"), maxAnnotations)
 	}
-	fmt.Fprintf(g.w, "%s: %s, %s, %s\n", text.Plural(t.Files, "file"),
-		text.Plural(t.Errors, "error"), text.Plural(t.Warnings, "warning"), text.Plural(t.Notes, "note"))
+	fmt.Fprintln(g.w, counts(t))
 	if err := g.w.Flush(); err != nil || g.meta.StepSummary == nil {
 		return err
 	}
-	room = g.meta.Room
-	if room == 0 {
-		room = workflow.MaxSummaryBytes
-	}
-	_, err := g.meta.StepSummary.Write(g.summary(t, room))
+	_, err := g.meta.StepSummary.Write(g.summary(t, cmp.Or(g.meta.Room, workflow.MaxSummaryBytes)))
 	return err
+}
+
+func counts(t Totals) string {
+	return fmt.Sprintf("%s: %s, %s, %s", text.Plural(t.Files, "file"),
+		text.Plural(t.Errors, "error"), text.Plural(t.Warnings, "warning"), text.Plural(t.Notes, "note"))
 }
 
 // annotation is GitHub's word for a severity.
@@ -92,8 +93,7 @@ func (g *github) annotate(kind, file string, line, column int, title, message st
 func (g *github) summary(t Totals, room int) []byte {
 	const tail = 128 // the closing line
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### turnlog verify\n\n%s: %s, %s, %s\n", text.Plural(t.Files, "file"),
-		text.Plural(t.Errors, "error"), text.Plural(t.Warnings, "warning"), text.Plural(t.Notes, "note"))
+	fmt.Fprintf(&b, "### turnlog verify\n\n%s\n", counts(t))
 	for _, f := range g.files {
 		row := fmt.Sprintf("\n- cannot check %s: %s\n", cell(f.File), cell(f.Err.Error()))
 		if b.Len()+len(row)+tail > room {

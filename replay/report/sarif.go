@@ -37,13 +37,12 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
+		Tool struct {
+			Driver sarifDriver `json:"driver"`
+		} `json:"tool"`
 		Invocations []sarifInvocation `json:"invocations"`
 		Results     []sarifResult     `json:"results"`
 		ColumnKind  string            `json:"columnKind"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
@@ -52,13 +51,12 @@ type (
 		Rules          []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID               string       `json:"id"`
-		ShortDescription *sarifText   `json:"shortDescription,omitempty"`
-		Help             *sarifText   `json:"help,omitempty"`
-		Default          sarifDefault `json:"defaultConfiguration"`
-	}
-	sarifDefault struct {
-		Level verify.Severity `json:"level"`
+		ID               string     `json:"id"`
+		ShortDescription *sarifText `json:"shortDescription,omitempty"`
+		Help             *sarifText `json:"help,omitempty"`
+		Default          struct {
+			Level verify.Severity `json:"level"`
+		} `json:"defaultConfiguration"`
 	}
 	sarifText struct {
 		Text string `json:"text"`
@@ -83,14 +81,13 @@ type (
 		Properties   *sarifProperties  `json:"properties,omitempty"`
 	}
 	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-		Message  *sarifText    `json:"message,omitempty"`
-	}
-	sarifPhysical struct {
-		Artifact struct {
-			URI string `json:"uri"`
-		} `json:"artifactLocation"`
-		Region *sarifRegion `json:"region,omitempty"`
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+			Region *sarifRegion `json:"region,omitempty"`
+		} `json:"physicalLocation"`
+		Message *sarifText `json:"message,omitempty"`
 	}
 	sarifRegion struct {
 		StartLine int `json:"startLine"`
@@ -114,19 +111,19 @@ func (s *sarif) File(f File) error {
 func (s *sarif) Close(Totals) error {
 	findings, cut := s.worst.take(maxResults)
 	run := sarifRun{
-		Tool: sarifTool{sarifDriver{
-			Name: "turnlog", Version: number(s.meta.Version),
-			InformationURI: "https://github.com/turnlog/turnlog", Rules: []sarifRule{},
-		}},
 		Results:    make([]sarifResult, len(findings)),
 		ColumnKind: "utf16CodeUnits",
+	}
+	run.Tool.Driver = sarifDriver{
+		Name: "turnlog", Version: number(s.meta.Version),
+		InformationURI: "https://github.com/turnlog/turnlog", Rules: make([]sarifRule, len(s.meta.Rules)),
 	}
 	index := make(map[string]int, len(s.meta.Rules))
 	for i, r := range s.meta.Rules {
 		index[r.ID] = i
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			r.ID, textOrNil(r.Title), textOrNil(strings.TrimSpace(r.Why + "\n\n" + r.Fix)), sarifDefault{r.Severity},
-		})
+		rule := &run.Tool.Driver.Rules[i]
+		rule.ID, rule.Default.Level = r.ID, r.Severity
+		rule.ShortDescription, rule.Help = textOrNil(r.Title), textOrNil(strings.TrimSpace(r.Why+"\n\n"+r.Fix))
 	}
 	for i := range findings {
 		run.Results[i] = result(&findings[i], index)

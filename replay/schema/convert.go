@@ -230,21 +230,19 @@ func (c *converter) alternative(v *value, branches []*jsonschema.Schema) *value 
 // an optional property which takes none.
 func (c *converter) members(v *value, s *jsonschema.Schema) *value {
 	result := &value{kind: object}
-	same := true
 	for _, m := range v.members {
 		to := m.value
 		property, known := s.Properties[m.key]
 		if known && to.kind == null && !slices.Contains(s.Required, m.key) && !c.accepts(property, to) {
-			c.changed, same = true, false
+			c.changed = true
 			continue
 		}
 		for _, s := range propertySchemas(s, m.key) {
 			to = c.convert(to, s)
 		}
-		same = same && to == m.value
 		result.members = append(result.members, member{key: m.key, raw: m.raw, value: to})
 	}
-	if same {
+	if slices.EqualFunc(result.members, v.members, func(a, b member) bool { return a.value == b.value }) {
 		return v
 	}
 	return result
@@ -272,13 +270,10 @@ func propertySchemas(s *jsonschema.Schema, key string) []*jsonschema.Schema {
 
 func (c *converter) items(v *value, s *jsonschema.Schema) *value {
 	result := &value{kind: array}
-	same := true
 	for i, item := range v.items {
-		to := c.convert(item, itemSchema(s, i))
-		same = same && to == item
-		result.items = append(result.items, to)
+		result.items = append(result.items, c.convert(item, itemSchema(s, i)))
 	}
-	if same {
+	if slices.Equal(result.items, v.items) {
 		return v
 	}
 	return result

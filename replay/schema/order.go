@@ -45,7 +45,7 @@ func (x *explanation) place(parent []string, name string, keys map[string][]stri
 	if i := slices.Index(declared, name); i >= 0 {
 		return i
 	}
-	v := x.at(parent)
+	v := x.value.at(parent)
 	if v == nil {
 		return len(declared)
 	}

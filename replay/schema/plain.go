@@ -1,10 +1,13 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 )
 
 // Plain is the part of an object's schema that most declarations consist of:
@@ -102,40 +105,35 @@ func (s *Plain) Accepts(args []byte) bool { return s != nil && s.accepts(args, f
 // conversion would touch: values that hold others, long numbers and repeated
 // keys are for the validator to see.
 func (s *Plain) settles(args []byte) bool {
-	return s != nil && json.Valid(args) && s.accepts(args, true)
+	return s != nil && s.accepts(args, true)
 }
 
 func (s *Plain) accepts(args []byte, flat bool) bool {
 	var found uint64 // a bit for each required property
-	c := cursor{b: args}
-	if !c.take('{') {
+	var in jsonx.Scanner
+	in.Reset(args, false) // what is not UTF-8 is no declared key
+	if in.Peek() != '{' {
 		return false
 	}
 	var keys []string
-	for first := true; !c.take('}'); first = false {
-		if !first && !c.take(',') {
-			return false
-		}
-		key, ok := c.key()
-		if !ok || !c.take(':') {
-			return false
-		}
-		want, known := s.properties[key]
-		is, literal := c.value()
+	for o := in.Open(); in.Next(&o); {
+		want, known := s.properties[o.Name]
+		is, literal := plainType(in.Peek(), in.Value())
 		if is == "" || !known && s.closed || known && !want.accepts(is, literal) {
 			return false
 		}
 		if flat {
-			if !settled(is, literal) || len(keys) == maxSettled || slices.Contains(keys, key) {
+			if !settled(is, literal) || len(keys) == maxSettled || slices.Contains(keys, o.Name) {
 				return false
 			}
-			keys = append(keys, key)
+			keys = append(keys, o.Name)
 		}
-		if i := slices.Index(s.required, key); i >= 0 {
+		if i := slices.Index(s.required, o.Name); i >= 0 {
 			found |= 1 << i
 		}
 	}
-	return found == 1<<len(s.required)-1
+	in.End()
+	return !in.Failed && found == 1<<len(s.required)-1
 }
 
 // maxSettled is how many keys are compared with each other.
@@ -166,113 +164,24 @@ func (p *plainProperty) accepts(is string, literal []byte) bool {
 	return p.words == nil || is == "string" && len(literal) > 1 && slices.Contains(p.words, string(literal[1:len(literal)-1]))
 }
 
-// cursor reads JSON that a parser has accepted already.
-type cursor struct {
-	b []byte
-	i int
-}
-
-func (c *cursor) take(want byte) bool {
-	for c.i < len(c.b) && (c.b[c.i] == ' ' || c.b[c.i] == '\n' || c.b[c.i] == '\t' || c.b[c.i] == '\r') {
-		c.i++
-	}
-	if c.i == len(c.b) || c.b[c.i] != want {
-		return false
-	}
-	c.i++
-	return true
-}
-
-// key reads a key without escapes.
-func (c *cursor) key() (string, bool) {
-	if !c.take('"') {
-		return "", false
-	}
-	from := c.i
-	for c.i < len(c.b) && c.b[c.i] != '"' {
-		if c.b[c.i] == '\\' {
-			return "", false
-		}
-		c.i++
-	}
-	if c.i == len(c.b) {
-		return "", false
-	}
-	c.i++
-	return string(c.b[from : c.i-1]), true
-}
-
-// value skips a value and returns its type, "" for what is not plain to see:
-// a number with a fraction may be an integer all the same.
-func (c *cursor) value() (typ string, literal []byte) {
-	c.take(0) // white space
-	if c.i == len(c.b) {
-		return "", nil
-	}
-	start := c.i
-	switch first := c.b[c.i]; first {
+// plainType is the type of a value, "" for what is not plain to see: a number
+// with a fraction may be an integer all the same.
+func plainType(first byte, value []byte) (typ string, literal []byte) {
+	switch first {
 	case '"':
-		c.i, typ = stringEnd(c.b, c.i), "string"
+		typ = "string"
 	case '{':
-		c.skip()
 		typ = "object"
 	case '[':
-		c.skip()
 		typ = "array"
-	default:
-		typ = c.word(first)
-	}
-	return typ, c.b[start:c.i]
-}
-
-func (c *cursor) word(first byte) string {
-	typ := "integer"
-	switch first {
 	case 't', 'f':
 		typ = "boolean"
 	case 'n':
 		typ = "null"
-	}
-	for ; c.i < len(c.b); c.i++ {
-		switch c.b[c.i] {
-		case ',', '}', ']', ' ', '\n', '\t', '\r':
-			return typ
-		case '.', 'e', 'E':
-			if typ == "integer" {
-				return ""
-			}
+	default:
+		if !bytes.ContainsAny(value, ".eE") {
+			typ = "integer"
 		}
 	}
-	return ""
-}
-
-// skip skips an object or a list.
-func (c *cursor) skip() {
-	for depth := 0; c.i < len(c.b); {
-		switch c.b[c.i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case '"':
-			c.i = stringEnd(c.b, c.i) - 1
-		}
-		c.i++
-		if depth == 0 {
-			return
-		}
-	}
-}
-
-// stringEnd is behind the string that begins at i.
-func stringEnd(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(b)
+	return typ, value
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ type preparation struct {
 
 func prepare(root *value) *preparation {
 	p := &preparation{root: root, addresses: map[string]bool{}, unresolved: map[string]string{}}
-	p.collect(root)
+	p.collect()
 	p.document = p.schema(root, nil)
 	return p
 }
@@ -33,20 +34,17 @@ func prepare(root *value) *preparation {
 var drafts = regexp.MustCompile(`^https?://json-schema\.org/(draft-0[467]/schema|draft/(2019-09|2020-12)/schema|schema)#?$`)
 
 // collect notes every address that a $ref inside of the document may name.
-func (p *preparation) collect(v *value) {
-	for _, m := range v.members {
-		if m.value.kind == text {
-			switch m.key {
-			case "$id", "id":
-				p.addresses[strings.TrimSuffix(m.value.text, "#")] = true
-			case "$anchor", "$dynamicAnchor":
-				p.addresses["#"+m.value.text] = true
-			}
+func (p *preparation) collect() {
+	for path, v := range p.root.all(nil) {
+		if v.kind != text || len(path) == 0 {
+			continue
 		}
-		p.collect(m.value)
-	}
-	for _, item := range v.items {
-		p.collect(item)
+		switch path[len(path)-1] {
+		case "$id", "id":
+			p.addresses[strings.TrimSuffix(v.text, "#")] = true
+		case "$anchor", "$dynamicAnchor":
+			p.addresses["#"+v.text] = true
+		}
 	}
 }
 
@@ -161,20 +159,14 @@ func (p *preparation) resolves(ref string) bool {
 // resolve follows a reference of the form #/a/b; nil if nothing is there.
 func resolve(root *value, ref string) *value {
 	path, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return nil
-	}
-	v := root
 	names := strings.Split(path, "/") // of "#" the one empty name
-	if names[0] != "" {
-		return nil // an anchor
+	if !ok || names[0] != "" {
+		return nil // an address, or an anchor
 	}
-	for _, name := range names[1:] {
-		if v = v.child(unescape(name)); v == nil {
-			return nil
-		}
+	for i, name := range names {
+		names[i] = unescapeName.Replace(unescapeURL(name))
 	}
-	return v
+	return root.at(names[1:])
 }
 
 func (p *preparation) warn(path []string, keyword, format string, args ...any) {
@@ -197,19 +189,12 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-var percent = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
-
-// unescape reads one name of a JSON pointer in a URL fragment.
-func unescape(name string) string {
-	return unescapeName.Replace(unescapeURL(name))
-}
-
 // unescapeURL undoes the percent-encoding of a URL fragment.
 func unescapeURL(fragment string) string {
-	return percent.ReplaceAllStringFunc(fragment, func(hex string) string {
-		b, _ := strconv.ParseUint(hex[1:], 16, 8) // two hex digits
-		return string([]byte{byte(b)})
-	})
+	if plain, err := url.PathUnescape(fragment); err == nil {
+		return plain
+	}
+	return fragment
 }
 
 // codeUnit is the escape of ECMA-262 that RE2 writes as \x{…}.

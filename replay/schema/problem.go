@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 )
 
 // ValidationError says what is wrong with arguments.
@@ -136,34 +137,15 @@ func missing(path, keys []string, rank int, message string) []fault {
 // gives the errors of propertyNames a path whose array it goes on to use, so
 // that the last names may be those of a sibling.
 func (x *explanation) holder(path []string, key string) []string {
-	if v := x.at(path); v.isObject() && v.member(key) != nil {
+	if v := x.value.at(path); v.isObject() && v.member(key) != nil {
 		return path
 	}
-	if found := find(x.value, nil, len(path), key); found != nil {
-		return found
+	for found, v := range x.value.all(nil) {
+		if len(found) == len(path) && v.isObject() && v.member(key) != nil {
+			return found
+		}
 	}
 	return path
-}
-
-// find is the path of the first object at a depth that has the key.
-func find(v *value, path []string, depth int, key string) []string {
-	if len(path) == depth {
-		if v.isObject() && v.member(key) != nil {
-			return append([]string{}, path...)
-		}
-		return nil
-	}
-	for _, m := range v.members {
-		if found := find(m.value, append(path, m.key), depth, key); found != nil {
-			return found
-		}
-	}
-	for i, item := range v.items {
-		if found := find(item, append(path, strconv.Itoa(i)), depth, key); found != nil {
-			return found
-		}
-	}
-	return nil
 }
 
 // choose explains alternatives of which none fits: by the branches that a
@@ -256,7 +238,7 @@ func list(values []any) string {
 
 func compact(v any) string {
 	if s, ok := v.(string); ok {
-		return string(appendString(nil, s))
+		return string(jsonx.AppendString(nil, s))
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -267,7 +249,7 @@ func compact(v any) string {
 
 // got is the type of the value at path, as JSON Schema calls it.
 func (x *explanation) got(path []string) string {
-	v := x.at(path)
+	v := x.value.at(path)
 	if v == nil {
 		return "nothing"
 	}
@@ -277,16 +259,6 @@ func (x *explanation) got(path []string) string {
 		}
 	}
 	return [...]string{"null", "boolean", "number", "string", "array", "object"}[v.kind]
-}
-
-func (x *explanation) at(path []string) *value {
-	v := x.value
-	for _, name := range path {
-		if v = v.child(name); v == nil {
-			return nil
-		}
-	}
-	return v
 }
 
 // message is the text for a keyword that needs no comparing.

@@ -23,6 +23,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,11 +53,11 @@ func Compile(document json.RawMessage) (*Schema, error) {
 	if len(document) == 0 {
 		document = json.RawMessage(`{}`)
 	}
-	root, err := parse(document)
+	root, err := parse(bytes.Clone(document))
 	if err != nil {
 		return nil, fmt.Errorf("read JSON Schema: %w", err)
 	}
-	if path := root.oversized(nil); path != nil {
+	if path, found := root.oversized(); found {
 		return nil, fmt.Errorf("read JSON Schema: number out of range at %s", dotted(path))
 	}
 	p := prepare(root)
@@ -160,7 +161,7 @@ func read(args json.RawMessage) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path := v.oversized(nil); path != nil {
+	if path, found := v.oversized(); found {
 		return nil, &ValidationError{Problems: []Problem{{Path: dotted(path), Message: "number out of range"}}}
 	}
 	return v, nil

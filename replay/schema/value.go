@@ -1,14 +1,15 @@
 package schema
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 )
 
 // form is the JSON type of a value.
@@ -48,117 +49,65 @@ var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
 // parse reads one JSON text. A repeated key keeps its first place and its last
 // value, as in JavaScript; such an object has no raw bytes.
 func parse(data []byte) (*value, error) {
-	if !json.Valid(data) {
-		var v any
-		if err := json.Unmarshal(data, &v); err != nil {
-			return nil, err
-		}
-		return nil, errors.New("not a JSON text")
-	}
-	p := parser{data: data}
-	p.space()
+	p := parser{Scanner: jsonx.New(data)}
 	v := p.value(0)
-	if p.tooDeep {
+	p.End()
+	switch {
+	case p.Failed:
+		var v any
+		return nil, cmp.Or(json.Unmarshal(data, &v), errors.New("not a JSON text"))
+	case p.tooDeep:
 		return nil, errTooDeep
 	}
 	return v, nil
 }
 
-// parser walks over data that is known to be valid JSON.
 type parser struct {
-	data    []byte
-	pos     int
+	*jsonx.Scanner
 	tooDeep bool
 }
 
-func (p *parser) space() {
-	for p.pos < len(p.data) && strings.IndexByte(" \t\r\n", p.data[p.pos]) >= 0 {
-		p.pos++
-	}
-}
-
+// value reads the value at the position. One without raw bytes has a repeated
+// key in it.
 func (p *parser) value(depth int) *value {
-	start := p.pos
+	p.tooDeep = p.tooDeep || depth > maxDepth
 	v := &value{}
-	switch c := p.data[p.pos]; c {
+	first := p.Peek()
+	start, intact := p.Pos, true
+	switch first {
 	case '{':
 		v.kind = object
-		if !p.object(v, depth+1) {
-			return v // a key was repeated or something in it was: raw stays nil
-		}
+		intact = p.object(v, depth+1)
 	case '[':
 		v.kind = array
-		if !p.array(v, depth+1) {
-			return v
+		for n := 0; p.Item(n); n++ {
+			v.items = append(v.items, p.value(depth+1))
+			intact = intact && v.items[n].raw != nil
 		}
 	case '"':
 		v.kind = text
-		v.text = p.string()
+		v.text = p.Str()
 	case 'n':
-		p.pos += len("null")
+		p.Value()
 	case 't', 'f':
 		v.kind = boolean
-		v.text = p.word()
+		v.text = string(p.Value())
 	default:
 		v.kind = number
-		v.text = p.word()
+		v.text = string(p.Value())
 	}
-	v.raw = p.data[start:p.pos]
+	if intact {
+		v.raw = p.Data[start:p.Pos]
+	}
 	return v
 }
 
-// word reads a literal up to the next delimiter.
-func (p *parser) word() string {
-	start := p.pos
-	for p.pos < len(p.data) && strings.IndexByte(" \t\r\n,]}", p.data[p.pos]) < 0 {
-		p.pos++
-	}
-	return string(p.data[start:p.pos])
-}
-
-func (p *parser) string() string {
-	start := p.pos
-	p.pos++
-	plain := true
-	for ; p.data[p.pos] != '"'; p.pos++ {
-		switch c := p.data[p.pos]; {
-		case c == '\\':
-			p.pos++
-			plain = false
-		case c >= utf8.RuneSelf:
-			plain = false
-		}
-	}
-	p.pos++
-	raw := p.data[start:p.pos]
-	if plain {
-		return string(raw[1 : len(raw)-1])
-	}
-	var s string
-	_ = json.Unmarshal(raw, &s) // raw is part of a valid text
-	return s
-}
-
+// object reads members; false if a key was repeated there or further in.
 func (p *parser) object(v *value, depth int) (intact bool) {
 	intact = true
-	p.tooDeep = p.tooDeep || depth > maxDepth
 	index := map[string]int{}
-	for p.pos++; ; {
-		p.space()
-		if c := p.data[p.pos]; c == '}' || c == ',' {
-			p.pos++
-			if c == '}' {
-				return intact
-			}
-			continue
-		}
-		start := p.pos
-		m := member{key: p.string()}
-		m.raw = p.data[start:p.pos]
-		p.space()
-		p.pos++ // the colon
-		p.space()
-		m.value = p.value(depth)
+	for o := p.Open(); p.Next(&o); {
+		m := member{key: o.Name, raw: p.Data[o.NameAt:o.NameTo], value: p.value(depth)}
 		intact = intact && m.value.raw != nil
 		if i, again := index[m.key]; again {
 			v.members[i].value = m.value
@@ -168,24 +117,7 @@ func (p *parser) object(v *value, depth int) (intact bool) {
 		index[m.key] = len(v.members)
 		v.members = append(v.members, m)
 	}
-}
-
-func (p *parser) array(v *value, depth int) (intact bool) {
-	intact = true
-	p.tooDeep = p.tooDeep || depth > maxDepth
-	for p.pos++; ; {
-		p.space()
-		if c := p.data[p.pos]; c == ']' || c == ',' {
-			p.pos++
-			if c == ']' {
-				return intact
-			}
-			continue
-		}
-		item := p.value(depth)
-		intact = intact && item.raw != nil
-		v.items = append(v.items, item)
-	}
+	return intact
 }
 
 // append adds the JSON text of v to b: the bytes that were read where nothing
@@ -200,7 +132,7 @@ func (v *value) append(b []byte) []byte {
 	case boolean, number:
 		return append(b, v.text...)
 	case text:
-		return appendString(b, v.text)
+		return jsonx.AppendString(b, v.text)
 	case array:
 		b = append(b, '[')
 		for i, item := range v.items {
@@ -221,15 +153,6 @@ func (v *value) append(b []byte) []byte {
 		}
 		return append(b, '}')
 	}
-}
-
-// appendString writes s as JSON without escaping <, > and &.
-func appendString(b []byte, s string) []byte {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be encoded
-	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }
 
 // any is v as the validator wants it, numbers as json.Number.
@@ -281,6 +204,39 @@ func (v *value) child(name string) *value {
 	return nil
 }
 
+// all yields v and every value in it, with its path, which is valid until the
+// next one.
+func (v *value) all(path []string) iter.Seq2[[]string, *value] {
+	return func(yield func([]string, *value) bool) { v.walk(path, yield) }
+}
+
+func (v *value) walk(path []string, yield func([]string, *value) bool) bool {
+	if !yield(path, v) {
+		return false
+	}
+	for i, item := range v.items {
+		if !item.walk(append(path, strconv.Itoa(i)), yield) {
+			return false
+		}
+	}
+	for _, m := range v.members {
+		if !m.value.walk(append(path, m.key), yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// at is the value at a path; nil if there is none.
+func (v *value) at(path []string) *value {
+	for _, name := range path {
+		if v = v.child(name); v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
 // size is the number of values in v.
 func (v *value) size() int {
 	n := 1
@@ -294,27 +250,14 @@ func (v *value) size() int {
 }
 
 // oversized returns the path of the first number that is too large to compute
-// with; nil if there is none.
-func (v *value) oversized(path []string) []string {
-	switch v.kind {
-	case number:
-		if !bounded(v.text) {
-			return append([]string{}, path...)
-		}
-	case array:
-		for i, item := range v.items {
-			if bad := item.oversized(append(path, strconv.Itoa(i))); bad != nil {
-				return bad
-			}
-		}
-	case object:
-		for _, m := range v.members {
-			if bad := m.value.oversized(append(path, m.key)); bad != nil {
-				return bad
-			}
+// with.
+func (v *value) oversized() (path []string, found bool) {
+	for path, v := range v.all(nil) {
+		if v.kind == number && !bounded(v.text) {
+			return path, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 func (v *value) isObject() bool { return v != nil && v.kind == object }

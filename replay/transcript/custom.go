@@ -51,19 +51,19 @@ func exactKeys(data []byte, dst reflect.Type) error {
 	}
 	var p parser
 	p.reset(data, nil, false)
-	if p.peek() != '{' {
+	if p.Peek() != '{' {
 		return nil // Unmarshal says it
 	}
-	for o := p.open(); p.next(&o); {
+	for o := p.Open(); p.Next(&o); {
 		if len(p.notes) > 0 {
-			return fmt.Errorf("key %q twice", o.name)
+			return fmt.Errorf("key %q twice", o.Name)
 		}
 		for _, name := range names {
-			if o.name != name && strings.EqualFold(o.name, name) {
-				return fmt.Errorf("key %q is not %q", o.name, name)
+			if o.Name != name && strings.EqualFold(o.Name, name) {
+				return fmt.Errorf("key %q is not %q", o.Name, name)
 			}
 		}
-		p.value()
+		p.Value()
 		p.notes = p.notes[:0]
 	}
 	return nil

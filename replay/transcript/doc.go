@@ -1,6 +1,6 @@
 // Package transcript is the format of turnlog's transcripts: the types of an
 // entry, a reader that yields every physical line of a file, good or bad, an
-// encoder and a writer, and the seals. It depends on the standard library only
+// encoder and a writer, and the seals. It depends on the standard library and on the walker of JSON only
 // and touches no files. What follows specifies the format; a change of it and
 // of this text is one commit.
 //

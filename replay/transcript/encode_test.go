@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 )
 
 func TestAppendEntry(t *testing.T) {
@@ -209,11 +211,11 @@ func TestAppendFloat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := appendFloat(nil, f); !bytes.Equal(got, want) {
+		if got := jsonx.AppendFloat(nil, f); !bytes.Equal(got, want) {
 			t.Errorf("%v: got %s, want %s", f, got, want)
 		}
 	}
-	if got := string(appendFloat(appendFloat(nil, math.NaN()), math.Inf(1))); got != "nullnull" {
+	if got := string(jsonx.AppendFloat(jsonx.AppendFloat(nil, math.NaN()), math.Inf(1))); got != "nullnull" {
 		t.Errorf("not a number and infinity: %s", got)
 	}
 }

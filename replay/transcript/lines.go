@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -13,9 +14,9 @@ import (
 // of r and ends the sequence; damage to a line is in the line.
 //
 // A line owns its bytes unless Options.Lend says otherwise: they are shared
-// with its records, but with no other line. With more than one worker the lines of one read are parsed while the
-// next ones are read, and r is read ahead of what was yielded by a few MiB;
-// r is only ever read in the caller's goroutine.
+// with its records, but with no other line. With more than one worker the lines
+// of one read are parsed while the next ones are read, and r is read ahead of
+// what was yielded by a few MiB; r is only ever read in the caller's goroutine.
 func Lines(r io.Reader, o Options) iter.Seq2[Line, error] {
 	if o.MaxLine <= 0 {
 		o.MaxLine = DefaultMaxLine
@@ -27,17 +28,18 @@ func Lines(r io.Reader, o Options) iter.Seq2[Line, error] {
 			return
 		}
 		n := numbering{}
-		read := lineReader{max: o.MaxLine}
-		if o.Lend {
-			read.loan = new(loan)
-		}
+		read := lineReader{max: o.MaxLine, loan: &loan{lent: o.Lend}}
 		for src.next() {
-			for line := range read.lines(src.chunk) {
+			for b := range bytes.Lines(src.chunk.b) {
+				line := read.line(b, src.chunk.skipped)
 				n.number(&line)
 				if !yield(line, nil) {
 					return
 				}
-				read.takeBack(&line, o.Scribble)
+				if b = nil; line.mayLend() {
+					b = line.Raw
+				}
+				read.loan.takeBack(b, o.Scribble)
 			}
 		}
 		if src.err != nil {
@@ -64,48 +66,32 @@ func (n *numbering) number(l *Line) {
 	}
 }
 
-// lineReader turns chunks into lines.
+// lineReader makes lines out of their bytes.
 type lineReader struct {
 	p    parser
 	max  int
-	loan *loan // nil if lines own their memory
-}
-
-// lines yields the lines of a chunk, without their places in the file.
-func (lr *lineReader) lines(c chunk) iter.Seq[Line] {
-	return func(yield func(Line) bool) {
-		for b := c.b; len(b) > 0; {
-			n := bytes.IndexByte(b, '\n') + 1
-			if n == 0 {
-				n = len(b)
-			}
-			if !yield(lr.line(b[:n], c)) {
-				return
-			}
-			b = b[n:]
-		}
-	}
+	loan *loan
 }
 
 // headSize is how much is kept of a line that is too long.
 const headSize = 4096
 
-// line reads one line; b is copied, or lent.
-func (lr *lineReader) line(b []byte, c chunk) Line {
-	size := int64(len(b)) + c.skipped
-	if n := len(bytes.TrimSuffix(b, []byte("\n"))); n > lr.max || c.skipped > 0 {
+// line reads one line, of which skipped bytes are missing; b is copied, or lent.
+func (lr *lineReader) line(b []byte, skipped int64) Line {
+	size := int64(len(b)) + skipped
+	if n := len(bytes.TrimSuffix(b, []byte("\n"))); n > lr.max || skipped > 0 {
 		return Line{
 			Raw: bytes.Clone(b[:min(n, headSize)]), Damage: TooLong, size: size,
 			Err: &SyntaxError{Column: lr.max + 1, Msg: fmt.Sprintf("longer than %d bytes", lr.max)},
 		}
 	}
-	if lr.loan != nil {
-		l := Line{Raw: b[:len(b):len(b)], size: size}
-		lr.p.loan = lr.loan
+	if lr.loan.lent {
+		l := Line{Raw: b, size: size}
+		lr.p.lend(lr.loan)
 		if lr.parse(&l); l.mayLend() {
 			return l
 		}
-		lr.p.loan = nil
+		lr.p.lend(&lr.p.own)
 	}
 	raw := make([]byte, len(b))
 	copy(raw, b)
@@ -114,23 +100,10 @@ func (lr *lineReader) line(b []byte, c chunk) Line {
 	return l
 }
 
-// takeBack ends the loan of a line, the only one that was lent.
-func (lr *lineReader) takeBack(l *Line, scribble bool) {
-	if lr.loan == nil {
-		return
-	}
-	if scribble && l.mayLend() {
-		spoil(l.Raw)
-		lr.loan.scribble()
-	}
-	lr.loan.reset()
-}
-
 // parse reads the records of l from its bytes.
 func (lr *lineReader) parse(l *Line) {
-	body := content(l.Raw)
-	p := &lr.p
-	var notes []Note
+	p, body := &lr.p, content(l.Raw)
+	var notes, nul []Note
 	var gaps []gap
 	if rest, ok := bytes.CutPrefix(body, bom); ok {
 		body, gaps = rest, []gap{{0, len(bom)}}
@@ -138,24 +111,18 @@ func (lr *lineReader) parse(l *Line) {
 	}
 	dirty := !utf8.Valid(body)
 	p.reset(body, gaps, dirty)
-	if lr.whole(l) {
-		l.finish(p, append(notes, p.notes...), dirty)
-		return
-	}
-	if i := bytes.IndexByte(body, 0); i >= 0 {
-		count := bytes.Count(body, []byte{0})
-		tail := l.unended()
+	whole := lr.whole(l)
+	if i := bytes.IndexByte(body, 0); !whole && i >= 0 {
+		nul = []Note{{Kind: NULBytes, Column: p.column(i), Count: bytes.Count(body, []byte{0})}}
 		body, gaps = withoutNUL(body, gaps)
-		nul := Note{Kind: NULBytes, Column: p.column(i), Count: count}
 		p.reset(body, gaps, dirty)
-		if lr.whole(l) {
-			l.finish(p, append(append(notes, nul), p.notes...), dirty)
-			return
-		}
-		lr.damaged(l, notes, &nul, dirty, tail)
-		return
+		whole = lr.whole(l)
 	}
-	lr.damaged(l, notes, nil, dirty, l.unended())
+	if whole {
+		l.finish(p, slices.Concat(notes, nul, p.notes), dirty)
+	} else {
+		lr.damaged(l, notes, nul, dirty)
+	}
 }
 
 var bom = []byte("\xEF\xBB\xBF")
@@ -168,39 +135,38 @@ func content(raw []byte) []byte {
 	return raw
 }
 
-func (l *Line) unended() bool { return len(l.Raw) > 0 && l.Raw[len(l.Raw)-1] != '\n' }
-
 // whole reads a line that is blank or one value.
 func (lr *lineReader) whole(l *Line) bool {
 	p := &lr.p
-	if len(bytes.TrimSpace(p.b)) == 0 {
+	if len(bytes.TrimSpace(p.Data)) == 0 {
 		return true
 	}
-	records := p.loan.entry()
+	records := copies(p.loan, &p.loan.entries, Entry{})
 	p.record(&records[0])
-	p.end()
-	if p.failed {
+	p.End()
+	if p.Failed {
 		return false
 	}
-	records[0].Raw = p.b
+	records[0].Raw = p.Data
 	l.Records = records
 	return true
 }
 
 func (l *Line) finish(p *parser, notes []Note, dirty bool, ends ...int) {
+	l.Escaped = p.Escaped
 	if dirty {
 		notes = p.noteBadUTF8(notes, ends...)
 	}
 	if len(notes) > 0 {
-		sortNotes(notes)
+		slices.SortStableFunc(notes, func(a, b Note) int { return cmp.Compare(a.Column, b.Column) })
 		l.Notes = slices.Clip(notes)
 	}
 }
 
 // damaged reads what can be read of a line that is not one value.
-func (lr *lineReader) damaged(l *Line, notes []Note, nul *Note, dirty, tail bool) {
+func (lr *lineReader) damaged(l *Line, notes, nul []Note, dirty bool) {
 	p := &lr.p
-	first := &SyntaxError{Column: p.column(p.at), Msg: p.msg}
+	first := p.syntaxError()
 	r := recoverRecords(p)
 	l.Records, l.Err = r.records, first
 	switch {
@@ -211,17 +177,14 @@ func (lr *lineReader) damaged(l *Line, notes []Note, nul *Note, dirty, tail bool
 			at = r.seams[0]
 		}
 		l.Err = &SyntaxError{Column: p.column(at), Msg: "several records or parts of them on one line"}
-	case tail:
+	case !bytes.HasSuffix(l.Raw, []byte("\n")):
 		l.Damage = TornTail
 		l.finish(p, notes, false)
 		return
 	default:
 		l.Damage = TornLine
 	}
-	if nul != nil {
-		notes = append(notes, *nul)
-	}
-	l.finish(p, append(notes, r.notes...), dirty, append(r.seams, len(p.b))...)
+	l.finish(p, slices.Concat(notes, nul, r.notes), dirty, append(r.seams, len(p.Data))...)
 }
 
 // withoutNUL returns b without zero bytes, and where they were.
@@ -229,20 +192,16 @@ func withoutNUL(b []byte, gaps []gap) ([]byte, []gap) {
 	out := make([]byte, 0, len(b))
 	missing := 0
 	if len(gaps) > 0 {
-		missing = gaps[len(gaps)-1].missing
+		missing = gaps[0].missing
 	}
-	for len(b) > 0 {
-		n := bytes.IndexByte(b, 0)
-		if n < 0 {
-			n = len(b)
+	for i, c := range b {
+		if c != 0 {
+			out = append(out, c)
+			continue
 		}
-		out = append(out, b[:n]...)
-		zeros := len(b) - n - len(bytes.TrimLeft(b[n:], "\x00"))
-		if zeros > 0 {
-			missing += zeros
+		if missing++; i+1 == len(b) || b[i+1] != 0 {
 			gaps = append(gaps, gap{len(out), missing})
 		}
-		b = b[n+zeros:]
 	}
 	return out, gaps
 }

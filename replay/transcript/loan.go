@@ -1,144 +1,89 @@
 package transcript
 
-import "unsafe"
+import "github.com/turnlog/turnlog/replay/internal/jsonx"
 
 // loan is memory that lines are read into and that is used again for later
-// ones, see Options.Lend. A nil loan gives everything memory of its own.
+// ones, see Options.Lend. One that is not lent gives everything memory of its
+// own.
 //
 // Reading 1 GiB into fresh memory cost 1.5 GB of allocations; what they cost
 // is less the collector's work than that each byte of a line was copied twice
 // into memory that no cache had.
 type loan struct {
+	lent     bool
 	entries  []Entry
 	messages []Message
 	blocks   []Block
 	calls    []Call
 	usages   []Usage
-	text     []byte
+	text     jsonx.Arena
 }
 
-// slot returns a zero element of a slab, which stays in place until the slab
-// is reset: where append moves the slab, earlier elements live on in the old
-// one.
-func slot[T any](slab *[]T) *T {
-	var zero T
-	*slab = append(*slab, zero)
+// copies returns a copy of items, in a slab of m if that is lent. It stays in
+// place until the slab is reset: where append moves the slab, earlier elements
+// live on in the old one.
+func copies[T any](m *loan, slab *[]T, items ...T) []T {
+	if !m.lent {
+		return append(make([]T, 0, len(items)), items...)
+	}
+	start := len(*slab)
+	*slab = append(*slab, items...)
+	return (*slab)[start:len(*slab):len(*slab)]
+}
+
+// zero returns a zero element, like copies.
+func zero[T any](m *loan, slab *[]T) *T {
+	if !m.lent {
+		return new(T)
+	}
+	*slab = append(*slab, *new(T))
 	return &(*slab)[len(*slab)-1]
 }
 
-func (m *loan) entry() []Entry {
-	if m == nil {
-		return make([]Entry, 1)
+// takeBack ends the loan, and with it that of a buffer. Memory that an unusual
+// line needed is let go. Scribble spoils what was lent, so that whoever keeps
+// some of it is found out.
+func (m *loan) takeBack(buf []byte, scribble bool) {
+	if !m.lent {
+		return
 	}
-	slot(&m.entries)
-	return m.entries[len(m.entries)-1:]
-}
-
-func (m *loan) message() *Message {
-	if m == nil {
-		return new(Message)
+	if scribble {
+		m.scribble()
+		fill(buf, '!')
 	}
-	return slot(&m.messages)
-}
-
-func (m *loan) call() *Call {
-	if m == nil {
-		return new(Call)
-	}
-	return slot(&m.calls)
-}
-
-func (m *loan) usage() *Usage {
-	if m == nil {
-		return new(Usage)
-	}
-	return slot(&m.usages)
-}
-
-// list returns a copy of blocks.
-func (m *loan) list(blocks ...Block) []Block {
-	if m == nil {
-		return append(make([]Block, 0, len(blocks)), blocks...)
-	}
-	start := len(m.blocks)
-	m.blocks = append(m.blocks, blocks...)
-	return m.blocks[start:len(m.blocks):len(m.blocks)]
-}
-
-// room returns n bytes to write to, of which keep makes some a string.
-func (m *loan) room(n int) []byte {
-	if cap(m.text)-len(m.text) < n {
-		m.text = make([]byte, 0, max(n, 2*cap(m.text))) // the strings so far live on in the old one
-	}
-	return m.text[len(m.text) : len(m.text)+n]
-}
-
-// keep makes the first n bytes of the last room a string.
-func (m *loan) keep(n int) string {
-	if n == 0 {
-		return ""
-	}
-	start := len(m.text)
-	m.text = m.text[:start+n]
-	return unsafe.String(&m.text[start], n)
-}
-
-// reset takes everything back. Memory that an unusual line needed is let go.
-func (m *loan) reset() {
 	m.entries, m.messages, m.blocks = m.entries[:0], m.messages[:0], m.blocks[:0]
-	m.calls, m.usages, m.text = m.calls[:0], m.usages[:0], m.text[:0]
-	if cap(m.text) > maxKept {
-		m.text = nil
-	}
-	if cap(m.blocks) > maxKept/256 {
+	m.calls, m.usages = m.calls[:0], m.usages[:0]
+	m.text.Reset()
+	if cap(m.blocks) > jsonx.MaxKept/256 {
 		m.blocks, m.calls = nil, nil
 	}
 }
 
-// scribble spoils what is on loan, so that whoever keeps some of it is found
-// out.
 func (m *loan) scribble() {
-	spoil(m.text)
-	for i := range m.entries {
-		m.entries[i] = Entry{Type: spoiled, ID: spoiled, ParentID: spoiled, Line: -1}
-	}
-	for i := range m.messages {
-		m.messages[i] = Message{Role: spoiled, StopReason: spoiled, ToolCallID: spoiled}
-	}
-	for i := range m.blocks {
-		m.blocks[i] = Block{Type: spoiled, Text: spoiled}
-	}
-	for i := range m.calls {
-		m.calls[i] = Call{ID: spoiled, Name: spoiled, Arguments: []byte(spoiled)}
-	}
-	for i := range m.usages {
-		m.usages[i] = Usage{Input: -1, Output: -1}
-	}
+	const spoiled = "(memory that was on loan)"
+	m.text.Fill('!')
+	fill(m.entries, Entry{Type: spoiled, ID: spoiled, ParentID: spoiled, Line: -1})
+	fill(m.messages, Message{Role: spoiled, StopReason: spoiled, ToolCallID: spoiled})
+	fill(m.blocks, Block{Type: spoiled, Text: spoiled})
+	fill(m.calls, Call{ID: spoiled, Name: spoiled, Arguments: []byte(spoiled)})
+	fill(m.usages, Usage{Input: -1, Output: -1})
 }
 
-const spoiled = "(memory that was on loan)"
-
-func spoil(b []byte) {
-	for i := range b {
-		b[i] = '!'
+func fill[T any](list []T, v T) {
+	for i := range list {
+		list[i] = v
 	}
 }
 
 // mayLend reports whether a line that was read is of a kind that is lent.
 func (l *Line) mayLend() bool {
-	switch {
-	case l.Damage != Intact:
-		return false
-	case len(l.Records) == 0:
-		return true
+	if l.Damage != Intact || len(l.Records) == 0 {
+		return l.Damage == Intact
 	}
 	e := &l.Records[0]
 	if e.Type != TypeMessage || e.Message == nil {
-		return !hasMembers(e.Type)
+		return partOf(e.Type) == nil
 	}
-	switch e.Message.Role {
-	case User, Assistant, ToolResult:
-		return true
-	}
-	return false
+	role := e.Message.Role
+	return role == User || role == Assistant || role == ToolResult
 }

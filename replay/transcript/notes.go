@@ -1,9 +1,10 @@
 package transcript
 
 import (
-	"cmp"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 )
 
 // maxNotes bounds the notes of one kind and line that are told apart by text;
@@ -13,6 +14,11 @@ const maxNotes = 64
 // note notes something at offset i.
 func (p *parser) note(kind NoteKind, i int, text string) {
 	p.notes = addNote(p.notes, Note{Kind: kind, Column: p.column(i), Count: 1, Text: text})
+}
+
+// oddity notes what the scanner tells of.
+func (p *parser) oddity(kind jsonx.Oddity, at int, text string) {
+	p.note([...]NoteKind{jsonx.LoneSurrogate: LoneSurrogate, jsonx.RepeatedKey: DuplicateKey, jsonx.UnsafeInteger: UnsafeInteger}[kind], at, text)
 }
 
 // addNote merges n into the notes of a line: what is the same is counted.
@@ -32,26 +38,21 @@ func addNote(notes []Note, n Note) []Note {
 	return append(notes, n)
 }
 
-// sortNotes orders notes by column.
-func sortNotes(notes []Note) {
-	slices.SortStableFunc(notes, func(a, b Note) int { return cmp.Compare(a.Column, b.Column) })
-}
-
 // noteBadUTF8 notes bytes that are no UTF-8. A character that is cut off at
 // one of the ends, which are sorted, belongs to the damage there and is not noted.
 func (p *parser) noteBadUTF8(notes []Note, ends ...int) []Note {
-	for i := 0; i < len(p.b); {
-		r, n := utf8.DecodeRune(p.b[i:])
+	for i := 0; i < len(p.Data); {
+		r, n := utf8.DecodeRune(p.Data[i:])
 		if r != utf8.RuneError || n > 1 {
 			i += n
 			continue
 		}
-		if isSurrogate(p.b[i:]) {
+		if isSurrogate(p.Data[i:]) {
 			notes = addNote(notes, Note{Kind: LoneSurrogate, Column: p.column(i), Count: 1})
 			i += 3
 			continue
 		}
-		if end := cutOff(p.b, i, ends); end > 0 {
+		if end := cutOff(p.Data, i, ends); end > 0 {
 			i = end
 			continue
 		}
@@ -75,15 +76,4 @@ func cutOff(b []byte, i int, ends []int) int {
 		return ends[k]
 	}
 	return 0
-}
-
-// cleaned appends s to dst, each byte that is no UTF-8 as U+FFFD, which is
-// what encoding/json makes of it.
-func cleaned(dst, s []byte) []byte {
-	for len(s) > 0 {
-		r, n := utf8.DecodeRune(s)
-		dst = utf8.AppendRune(dst, r)
-		s = s[n:]
-	}
-	return dst
 }

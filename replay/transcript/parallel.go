@@ -1,13 +1,16 @@
 package transcript
 
-import "sync"
+import (
+	"bytes"
+	"sync"
+)
 
 // batch is a chunk on its way through a worker.
 type batch struct {
 	chunk    chunk
 	buf      []byte // that the chunk is in
 	lines    []Line
-	loan     *loan // nil if lines own their memory
+	loan     loan
 	panicked any
 	done     chan struct{}
 }
@@ -29,31 +32,31 @@ func parallel(src *source, o Options, yield func(Line, error) bool) {
 	defer workers.Wait()
 	defer close(work)
 
-	var pending, spare []*batch
+	ring := make([]batch, o.Workers+1)
+	for i := range ring {
+		ring[i].loan.lent, ring[i].done = o.Lend, make(chan struct{}, 1)
+	}
 	n := numbering{}
+	sent, delivered := 0, 0
 	deliver := func() bool {
-		b := pending[0]
-		pending = pending[1:]
+		b := &ring[delivered%len(ring)]
+		delivered++
 		<-b.done
-		if !b.deliver(&n, o, yield) {
-			return false
-		}
+		ok := b.deliver(&n, o, yield)
 		if cap(b.buf) <= 4*blockSize {
 			src.spare = append(src.spare, b.buf)
 		}
-		spare = append(spare, b)
-		return true
+		return ok
 	}
 	for src.next() {
-		b := newBatch(&spare, o)
+		b := &ring[sent%len(ring)]
 		b.chunk, b.buf = src.give()
 		work <- b
-		pending = append(pending, b)
-		if len(pending) > o.Workers && !deliver() {
+		if sent++; sent-delivered == len(ring) && !deliver() {
 			return
 		}
 	}
-	for len(pending) > 0 {
+	for delivered < sent {
 		if !deliver() {
 			return
 		}
@@ -63,28 +66,14 @@ func parallel(src *source, o Options, yield func(Line, error) bool) {
 	}
 }
 
-// newBatch returns a spare batch or a new one.
-func newBatch(spare *[]*batch, o Options) *batch {
-	if k := len(*spare); k > 0 {
-		b := (*spare)[k-1]
-		*spare = (*spare)[:k-1]
-		return b
-	}
-	b := &batch{done: make(chan struct{}, 1)}
-	if o.Lend {
-		b.loan = new(loan)
-	}
-	return b
-}
-
 func (b *batch) parse(lr *lineReader) {
 	defer func() {
 		b.panicked = recover()
 		b.done <- struct{}{}
 	}()
-	lr.loan = b.loan
-	for l := range lr.lines(b.chunk) {
-		b.lines = append(b.lines, l)
+	lr.loan = &b.loan
+	for line := range bytes.Lines(b.chunk.b) {
+		b.lines = append(b.lines, lr.line(line, b.chunk.skipped))
 	}
 }
 
@@ -99,18 +88,8 @@ func (b *batch) deliver(n *numbering, o Options, yield func(Line, error) bool) b
 			return false
 		}
 	}
-	if b.loan != nil {
-		b.takeBack(o.Scribble)
-	}
+	b.loan.takeBack(b.buf, o.Scribble) // what must outlive it was copied out
 	clear(b.lines)
 	b.lines = b.lines[:0]
 	return true
-}
-
-func (b *batch) takeBack(scribble bool) {
-	if scribble {
-		b.loan.scribble()
-		spoil(b.buf) // what must outlive it was copied out
-	}
-	b.loan.reset()
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 )
 
 func testdata(t testing.TB, name string) []byte {
@@ -82,11 +84,11 @@ func TestParseEntryRejects(t *testing.T) {
 }
 
 func TestParseEntryNesting(t *testing.T) {
-	for _, depth := range []int{maxDepth, maxDepth + 1} {
+	for _, depth := range []int{jsonx.MaxDepth, jsonx.MaxDepth + 1} {
 		for _, brackets := range [][2]string{{"[", "]"}, {`{"a":`, "}"}} {
 			in := []byte(strings.Repeat(brackets[0], depth) + "1" + strings.Repeat(brackets[1], depth))
 			_, err := ParseEntry(in)
-			if ok := depth <= maxDepth; (err == nil) != ok || json.Valid(in) != ok {
+			if ok := depth <= jsonx.MaxDepth; (err == nil) != ok || json.Valid(in) != ok {
 				t.Errorf("%d × %s: %v, encoding/json says %v", depth, brackets[0], err, json.Valid(in))
 			}
 		}

@@ -10,6 +10,7 @@ type Line struct {
 	Damage  Damage
 	Records []Entry // what could be read: none for a blank or damaged line, several for a glued one
 	Notes   []Note  // what the raw bytes show although the record could be read
+	Escaped bool    // a character below U+0100 is written as \u00XX: a search of Raw may miss it
 	Err     error   // for damaged lines: a *SyntaxError that says where and what
 
 	size int64 // of the line in the file

@@ -1,6 +1,10 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
+)
 
 // A line that is not one JSON value is read as a chain of fragments and whole
 // records. Where a record starts inside it, a seam, is found by the parser and
@@ -32,7 +36,7 @@ type recovery struct {
 // recoverRecords splits the line that p has just failed to read.
 func recoverRecords(p *parser) recovery {
 	r := recovery{p: p}
-	start := skipSpace(p.b, 0)
+	start := skipSpace(p.Data, 0)
 	for start >= 0 {
 		start = r.try(start)
 	}
@@ -43,60 +47,59 @@ func recoverRecords(p *parser) recovery {
 func (r *recovery) try(start int) int {
 	var e Entry
 	if r.parse(start, &e) {
-		end := r.p.i
+		end := r.p.Pos
 		if r.accept(start, end, &e) {
 			r.add(start, end, e)
-			if next := skipSpace(r.p.b, end); next < len(r.p.b) {
+			if next := skipSpace(r.p.Data, end); next < len(r.p.Data) {
 				return next
 			}
 			return -1
 		}
-		return nextRecord(r.p.b, end)
+		return nextRecord(r.p.Data, end)
 	}
-	at, from := r.p.at, max(start+1, r.end)
+	at, from := r.p.At, max(start+1, r.end)
 	if s := r.nested(from, at); s >= 0 {
 		return s
 	}
-	if s := seamBefore(r.p.b, from, at); s >= 0 {
+	if s := seamBefore(r.p.Data, from, at); s >= 0 {
 		return s
 	}
-	if at >= len(r.p.b) {
+	if at >= len(r.p.Data) {
 		return -1
 	}
-	return nextRecord(r.p.b, max(from, at))
+	return nextRecord(r.p.Data, max(from, at))
 }
 
 // parse reads one value at start; false if it fails or is no object.
 func (r *recovery) parse(start int, e *Entry) bool {
 	r.p.seek(start)
-	r.p.notes = r.p.notes[:0]
-	if r.p.peek() != '{' {
-		r.p.fail(start, "expected an object")
+	if r.p.Peek() != '{' {
+		r.p.Fail(start, "expected an object")
 		return false
 	}
 	r.p.entry(e)
-	return !r.p.failed
+	return !r.p.Failed
 }
 
 // accept reports whether the object in [start, end) is a record.
 func (r *recovery) accept(start, end int, e *Entry) bool {
-	next := skipSpace(r.p.b, end)
-	adjoins := next == len(r.p.b) || r.p.b[next] == '{'
-	if start == skipSpace(r.p.b, r.end) {
+	next := skipSpace(r.p.Data, end)
+	adjoins := next == len(r.p.Data) || r.p.Data[next] == '{'
+	if start == skipSpace(r.p.Data, r.end) {
 		// At the start of the line, or behind a record, a write began: any
 		// object will do unless what follows shows that it was an inner one.
-		return adjoins || entryLike(e) && !bytes.ContainsRune([]byte("]},:"), rune(r.p.b[next]))
+		return adjoins || entryLike(e) && !bytes.ContainsRune([]byte("]},:"), rune(r.p.Data[next]))
 	}
 	return adjoins && entryLike(e)
 }
 
 func (r *recovery) add(start, end int, e Entry) {
-	e.Raw = r.p.b[start:end:end]
+	e.Raw = r.p.Data[start:end:end]
 	r.records = append(r.records, e)
 	for _, n := range r.p.notes {
 		r.notes = addNote(r.notes, n)
 	}
-	if start > skipSpace(r.p.b, 0) {
+	if start > skipSpace(r.p.Data, 0) {
 		r.seams = append(r.seams, start)
 	}
 	r.end = end
@@ -105,12 +108,15 @@ func (r *recovery) add(start, end int, e Entry) {
 // nested returns the start of an object that ends where the parser failed and
 // that is an entry in a place where the format has none.
 func (r *recovery) nested(from, at int) int {
-	start, end := r.p.closedFrom, r.p.closedTo
-	if start < from || skipSpace(r.p.b, end) != at {
+	start, end := r.p.ClosedFrom, r.p.ClosedTo
+	if start < from || skipSpace(r.p.Data, end) != at {
 		return -1
 	}
 	var e Entry
-	if r.parse(start, &e) && isEntryType(e.Type) && (e.ID != "" || e.Header != nil) {
+	if !r.parse(start, &e) || e.ID == "" && e.Header == nil {
+		return -1
+	}
+	if partOf(e.Type) != nil || e.Type == TypeUsage || e.Type == TypeSessionInfo {
 		return start
 	}
 	return -1
@@ -122,21 +128,15 @@ func seamBefore(b []byte, from, at int) int {
 	if at < len(b) && b[at] == '{' && at >= from {
 		return at
 	}
-	i := at - 1
-	for i >= from && isSpace(b[i]) {
-		i--
-	}
-	if i < from || b[i] != '"' {
+	if at < from {
 		return -1
 	}
-	i--
-	for i >= from && isSpace(b[i]) {
-		i--
-	}
-	if i < from || b[i] != '{' {
+	before, quoted := bytes.CutSuffix(bytes.TrimRight(b[from:at], jsonx.Space), []byte(`"`))
+	before, opened := bytes.CutSuffix(bytes.TrimRight(before, jsonx.Space), []byte("{"))
+	if !quoted || !opened {
 		return -1
 	}
-	return i
+	return from + len(before)
 }
 
 // nextRecord returns the offset of the next brace that a key follows, or -1.
@@ -156,7 +156,7 @@ func nextRecord(b []byte, i int) int {
 }
 
 func skipSpace(b []byte, i int) int {
-	for i < len(b) && isSpace(b[i]) {
+	for i < len(b) && jsonx.IsSpace(b[i]) {
 		i++
 	}
 	return i
@@ -170,9 +170,4 @@ func entryLike(e *Entry) bool {
 		return false
 	}
 	return e.Header != nil || e.ID != "" || e.ParentID != "" || e.Timestamp != "" || e.Message != nil
-}
-
-// isEntryType reports whether pi has entries of that type.
-func isEntryType(kind string) bool {
-	return hasMembers(kind) || kind == TypeUsage || kind == TypeSessionInfo
 }

@@ -53,11 +53,7 @@ func (s *Sealer) Sum() string { return DigestPrefix + hex.EncodeToString(s.hash(
 
 // sumWith is the digest of all bytes written and of parts after them.
 func (s *Sealer) sumWith(parts ...[]byte) (string, error) {
-	c, ok := s.hash().(hash.Cloner)
-	if !ok {
-		return "", errors.New("sha256 cannot be cloned")
-	}
-	h, err := c.Clone()
+	h, err := s.hash().(hash.Cloner).Clone() // all of the standard library are
 	if err != nil {
 		return "", fmt.Errorf("clone sha256: %w", err)
 	}
@@ -123,23 +119,23 @@ func (s *Sealer) Check(e *Entry) (End, error) {
 func digestSpan(raw []byte) (from, to int, ok bool) {
 	var p parser
 	p.reset(raw, nil, false)
-	if p.peek() != '{' {
+	if p.Peek() != '{' {
 		return 0, 0, false
 	}
-	for o := p.open(); p.next(&o); {
-		if o.name != "data" || p.peek() != '{' {
-			p.value()
+	for o := p.Open(); p.Next(&o); {
+		if o.Name != "data" || p.Peek() != '{' {
+			p.Value()
 			continue
 		}
-		for data := p.open(); p.next(&data); {
-			if data.name != "digest" || p.peek() != '"' {
-				p.value()
+		for data := p.Open(); p.Next(&data); {
+			if data.Name != "digest" || p.Peek() != '"' {
+				p.Value()
 				continue
 			}
-			from = p.i + 1
-			p.skipString()
-			to = p.i - 1
+			from = p.Pos + 1
+			p.SkipString()
+			to = p.Pos - 1
 		}
 	}
-	return from, to, !p.failed && len(p.notes) == 0 && from > 0
+	return from, to, !p.Failed && len(p.notes) == 0 && from > 0
 }

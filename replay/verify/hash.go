@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"hash/maphash"
 
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -73,104 +74,29 @@ func mix(a, b uint64) uint64 {
 // not count. It expects valid JSON, as the reader has checked it, and gives
 // some hash for anything else.
 func hashJSON(seed maphash.Seed, raw []byte) uint64 {
-	h := jsonHasher{seed: seed, rest: raw}
-	return h.value()
+	var s jsonx.Scanner
+	s.Reset(raw, false)
+	return hashValue(seed, &s)
 }
 
-type jsonHasher struct {
-	seed maphash.Seed
-	rest []byte
-}
-
-func (h *jsonHasher) value() uint64 {
-	h.space()
-	if len(h.rest) == 0 {
-		return 0
-	}
-	switch h.rest[0] {
-	case '{':
-		return h.object()
+func hashValue(seed maphash.Seed, s *jsonx.Scanner) uint64 {
+	switch s.Peek() {
+	case '{': // the sum of its members, whose order does not count
+		sum := uint64('{')
+		for o := s.Open(); s.Next(&o); {
+			sum += mix(maphash.String(seed, o.Name), hashValue(seed, s))
+		}
+		return mix('{', sum)
 	case '[':
-		return h.array()
-	case '"':
-		return mix('"', h.text())
-	}
-	end := 0
-	for end < len(h.rest) && !bytes.ContainsRune([]byte(",]}: \t\r\n"), rune(h.rest[end])) {
-		end++
-	}
-	end = max(1, end)
-	word := h.rest[:end]
-	h.rest = h.rest[end:]
-	return maphash.Bytes(h.seed, word)
-}
-
-func (h *jsonHasher) space() {
-	for len(h.rest) > 0 && (h.rest[0] == ' ' || h.rest[0] == '\n' || h.rest[0] == '\t' || h.rest[0] == '\r') {
-		h.rest = h.rest[1:]
-	}
-}
-
-// next skips c and the space before it, if it stands there.
-func (h *jsonHasher) next(c byte) bool {
-	h.space()
-	if len(h.rest) == 0 || h.rest[0] != c {
-		return false
-	}
-	h.rest = h.rest[1:]
-	return true
-}
-
-// object adds its members up, so that their order does not count.
-func (h *jsonHasher) object() uint64 {
-	h.rest = h.rest[1:]
-	sum := uint64('{')
-	for len(h.rest) > 0 && !h.next('}') {
-		h.space()
-		key := h.text()
-		h.next(':')
-		sum += mix(key, h.value())
-		h.next(',')
-	}
-	return mix('{', sum)
-}
-
-func (h *jsonHasher) array() uint64 {
-	h.rest = h.rest[1:]
-	sum := uint64('[')
-	for len(h.rest) > 0 && !h.next(']') {
-		sum = mix(sum, h.value())
-		h.next(',')
-	}
-	return mix('[', sum)
-}
-
-// text hashes a string by what it says, however it is escaped.
-func (h *jsonHasher) text() uint64 {
-	if len(h.rest) == 0 {
-		return 0
-	}
-	end, escaped := 1, false
-	for end < len(h.rest) && h.rest[end] != '"' {
-		if h.rest[end] == '\\' {
-			escaped = true
-			end++
+		sum := uint64('[')
+		for n := 0; s.Item(n); n++ {
+			sum = mix(sum, hashValue(seed, s))
 		}
-		end++
+		return mix('[', sum)
+	case '"': // by what it says, however it is escaped
+		return mix('"', maphash.Bytes(seed, s.Text()))
 	}
-	end = min(end+1, len(h.rest))
-	token := h.rest[:end]
-	h.rest = h.rest[end:]
-	if escaped {
-		var s string
-		if json.Unmarshal(token, &s) == nil {
-			return maphash.String(h.seed, s)
-		}
-	}
-	if len(token) < 2 {
-		return 0
-	}
-	return maphash.Bytes(h.seed, token[1:len(token)-1])
+	return maphash.Bytes(seed, s.Value())
 }
 
 // HashMessage hashes what makes a message the same message: role, content,

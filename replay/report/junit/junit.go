@@ -11,6 +11,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Suite is one testsuite.
@@ -104,13 +105,9 @@ func (w *Writer) start() error {
 		return nil
 	}
 	w.open = true
-	if _, err := io.WriteString(w.w, xml.Header+`<testsuites name="`); err != nil {
-		return err
-	}
-	if err := xml.EscapeText(w.w, []byte(w.name)); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w.w, "\">\n")
+	var name strings.Builder
+	_ = xml.EscapeText(&name, []byte(w.name)) // a Builder takes all
+	_, err := fmt.Fprintf(w.w, "%s<testsuites name=\"%s\">\n", xml.Header, &name)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/turnlog/turnlog/replay/internal/jsonx"
 	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/verify"
 	"github.com/turnlog/turnlog/replay/verify/secret"
@@ -37,14 +38,13 @@ func secretInTranscript() verify.Rule {
 }
 
 func findSecrets(p *verify.Pass, finder *secret.Finder, l *transcript.Line, e *transcript.Entry) {
-	escaped := finder.FindJSON(e.Raw, func(m secret.Match) bool {
+	for m := range finder.Find(e.Raw) {
 		if field, depth := fieldAt(e.Raw, m.From); !opaque(field, depth) {
 			start := max(0, bytes.Index(l.Raw, e.Raw)) // not at 0 on a glued line
 			reportSecret(p, e, m.Kind, field, e.Raw[m.From:m.To], start+m.From+1)
 		}
-		return true
-	})
-	if escaped {
+	}
+	if l.Escaped {
 		findEscaped(p, finder, e)
 	}
 }
@@ -102,50 +102,27 @@ func opaque(field string, depth int) bool {
 // nearest one for elements of lists, and how many objects and lists are open
 // there. If the string is a key itself, it is that of its object, at depth 0.
 func fieldAt(raw []byte, at int) (field string, depth int) {
-	var (
-		keys   []string // of the open objects and lists
-		key    string
-		isKey  bool // whether a string would be a key
-		object []bool
-	)
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '{', '[':
-			keys, object = append(keys, key), append(object, raw[i] == '{')
-			isKey = raw[i] == '{'
-		case '}', ']':
-			if n := len(keys); n > 0 {
-				key = keys[n-1]
-				keys, object = keys[:n-1], object[:n-1]
-			}
-		case ',':
-			isKey = len(object) > 0 && object[len(object)-1]
-		case '"':
-			end := stringEnd(raw, i)
-			if at < end && isKey {
-				return keys[len(keys)-1], 0
-			}
-			if at < end {
-				return key, len(keys)
-			}
-			if isKey {
-				key, isKey = textOf(raw[i:end]), false
-			}
-			i = end - 1
-		}
-	}
-	return key, len(keys)
+	field, depth, _ = fieldIn(jsonx.New(raw), at, "", 0)
+	return field, depth
 }
 
-// stringEnd is the offset behind the string that starts at i.
-func stringEnd(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+// fieldIn looks through the value at the position of s.
+func fieldIn(s *jsonx.Scanner, at int, key string, open int) (field string, depth int, found bool) {
+	switch s.Peek() {
+	case '{':
+		for o := s.Open(); s.Next(&o) && !found; {
+			if at < o.NameTo {
+				return key, 0, true
+			}
+			field, depth, found = fieldIn(s, at, o.Name, open+1)
 		}
+	case '[':
+		for n := 0; s.Item(n) && !found; n++ {
+			field, depth, found = fieldIn(s, at, key, open+1)
+		}
+	default:
+		s.Value()
+		return key, open, at < s.Pos
 	}
-	return len(raw)
+	return field, depth, found
 }

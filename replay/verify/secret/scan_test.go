@@ -10,15 +10,14 @@ func TestLiteralsHaveAnchors(t *testing.T) {
 	for c, patterns := range New().at {
 		for _, p := range patterns {
 			if !strings.Contains(anchorBytes, string(rune(c))) {
-				t.Errorf("%q is anchored at %q, which next does not look for", p.literal, rune(c))
+				t.Errorf("%q is anchored at %q, which the scan does not look for", p.literal, rune(c))
 			}
 		}
 	}
 }
 
-// TestNext compares both scans of blocks with that of bytes, on texts in which
-// the stops and their neighbours stand at all places of a block.
-func TestNext(t *testing.T) {
+// TestScan compares the scan with one that looks at each byte.
+func TestScan(t *testing.T) {
 	const alphabet = "-_Iz\\u,.^`HJy{[]vt\x00\x80\xff\xadaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
@@ -26,17 +25,17 @@ func TestNext(t *testing.T) {
 		for i := range b {
 			b[i] = alphabet[rng.IntN(len(alphabet))]
 		}
-		for from := range len(b) + 1 {
-			want := from
-			for want < len(b) && !isStop(b, want) {
-				want++
+		s := newScan(b)
+		for i, c := range b {
+			if strings.IndexByte(anchorBytes, c) < 0 {
+				continue
 			}
-			if got := next(b, from); got != want {
-				t.Fatalf("next(%q, %d) = %d, want %d", b, from, got, want)
+			if got := s.next(); got != i {
+				t.Fatalf("%q: next is %d, want %d", b, got, i)
 			}
-			if got := portableBlock(b, from); got > want || got < want && got+9 <= len(b) {
-				t.Fatalf("portableBlock(%q, %d) = %d, want %d", b, from, got, want)
-			}
+		}
+		if got := s.next(); got != len(b) {
+			t.Fatalf("%q: next is %d at the end", b, got)
 		}
 	}
 }

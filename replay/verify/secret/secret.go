@@ -66,29 +66,17 @@ func New() *Finder {
 }
 
 // Find yields the credentials in a text in order. The text may be decoded or
-// the inside of a JSON document.
+// the inside of a JSON document; there it misses those with a character that is
+// written as \u00XX.
 func (f *Finder) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
-		for i := next(text, 0); i < len(text); i = next(text, i+1) {
+		s := newScan(text)
+		for i := s.next(); i < len(text); i = s.next() {
 			if !f.matchAt(text, i, yield) {
 				return
 			}
 		}
 	}
-}
-
-// FindJSON is Find over a JSON document. Escaped reports whether ASCII
-// characters are written as \u00XX in it, which may hide a credential: then the
-// strings have to be decoded and looked through.
-func (f *Finder) FindJSON(document []byte, yield func(Match) bool) (escaped bool) {
-	for i := next(document, 0); i < len(document); i = next(document, i+1) {
-		if document[i] == '\\' {
-			escaped = escaped || bytes.HasPrefix(document[i:], []byte(`\u00`))
-		} else if !f.matchAt(document, i, yield) {
-			break
-		}
-	}
-	return escaped
 }
 
 // matchAt yields the credentials whose anchor is at i.

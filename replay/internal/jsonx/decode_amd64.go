@@ -1,4 +1,4 @@
-package transcript
+package jsonx
 
 // decodeRuns decodes src into dst, plain bytes and escapes of one letter, up
 // to a byte that needs a closer look: a quote, a control character, another

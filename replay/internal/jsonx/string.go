@@ -1,4 +1,4 @@
-package transcript
+package jsonx
 
 import (
 	"encoding/binary"
@@ -32,55 +32,73 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// skipString validates the string at the position.
-func (p *parser) skipString() {
-	i := p.i + 1
+// SkipString validates the string at the position.
+func (s *Scanner) SkipString() {
+	i := s.Pos + 1
 	for {
-		i = plain(p.b, i)
-		if i >= len(p.b) || p.b[i] != '\\' {
+		i = plain(s.Data, i)
+		if i >= len(s.Data) || s.Data[i] != '\\' {
 			break
 		}
-		if _, i = p.escape(i); i < 0 {
+		if _, i = s.escape(i); i < 0 {
 			return
 		}
 	}
-	p.closeString(i)
+	s.closeString(i)
 }
 
 // closeString reads the quote at i.
-func (p *parser) closeString(i int) {
+func (s *Scanner) closeString(i int) {
 	switch {
-	case i >= len(p.b):
-		p.fail(i, "the line ends inside a string")
-	case p.b[i] != '"':
-		p.fail(i, "control character in a string")
+	case i >= len(s.Data):
+		s.Fail(i, "the line ends inside a string")
+	case s.Data[i] != '"':
+		s.Fail(i, "control character in a string")
 	default:
-		p.i = i + 1
+		s.Pos = i + 1
 	}
 }
 
-// str decodes the string at the position. Without escapes it shares the
-// memory of the line, which is never written to again.
-func (p *parser) str() string {
-	start := p.i + 1
-	i := plain(p.b, start)
-	if i < len(p.b) && p.b[i] == '\\' {
-		return p.decode(start, i)
-	}
-	p.closeString(i)
-	if p.failed || i == start {
+// Str decodes the string at the position. Without escapes it shares the
+// memory of Data, which must not change, or that of the Arena.
+func (s *Scanner) Str() string {
+	text, owned := s.decode()
+	switch {
+	case len(text) == 0:
 		return ""
+	case owned && s.Arena != nil && !s.Dirty:
+		return s.Arena.keep(len(text))
+	case owned:
+		return string(text)
 	}
-	if p.dirty {
-		return string(cleaned(nil, p.b[start:i]))
-	}
-	return unsafe.String(&p.b[start], i-start)
+	return unsafe.String(&text[0], len(text))
 }
 
-// decode goes on with a string at its first backslash.
-func (p *parser) decode(start, i int) string {
-	b := p.b
-	text := p.room(len(b) - start + spill) // for any string of the line
+// Text is Str for a short look: the bytes are valid until the next call.
+func (s *Scanner) Text() []byte {
+	text, _ := s.decode()
+	return text
+}
+
+// decode reads a string; buffered tells that its bytes are not those of Data.
+func (s *Scanner) decode() (text []byte, buffered bool) {
+	start := s.Pos + 1
+	i := plain(s.Data, start)
+	if i < len(s.Data) && s.Data[i] == '\\' {
+		text, buffered = s.unescape(start, i), true
+	} else if s.closeString(i); !s.Failed {
+		text = s.Data[start:i]
+	}
+	if s.Dirty && text != nil {
+		return cleaned(nil, text), true
+	}
+	return text, buffered
+}
+
+// unescape goes on with a string at its first backslash.
+func (s *Scanner) unescape(start, i int) []byte {
+	b := s.Data
+	text := s.room(len(b) - start + spill) // for any string of the text
 	n := copy(text, b[start:i])
 	for {
 		written, read := decodeRuns(text[n:], b[i:])
@@ -91,35 +109,28 @@ func (p *parser) decode(start, i int) string {
 		if i >= len(b) || b[i] != '\\' {
 			break
 		}
-		r, end := p.escape(i)
+		r, end := s.escape(i)
 		if end < 0 {
-			return ""
+			return nil
 		}
 		n += utf8.EncodeRune(text[n:], r)
 		i = end
 	}
-	p.closeString(i)
-	if p.failed {
-		return ""
+	if s.closeString(i); s.Failed {
+		return nil
 	}
-	switch {
-	case p.dirty:
-		return string(cleaned(nil, text[:n]))
-	case p.loan != nil:
-		return p.loan.keep(n)
-	}
-	return string(text[:n])
+	return text[:n]
 }
 
 // room returns at least n bytes to decode into.
-func (p *parser) room(n int) []byte {
-	if p.loan != nil {
-		return p.loan.room(n)
+func (s *Scanner) room(n int) []byte {
+	if s.Arena != nil {
+		return s.Arena.room(n)
 	}
-	if len(p.text) < n {
-		p.text = make([]byte, max(n, 2*len(p.text)))
+	if len(s.text) < n {
+		s.text = make([]byte, max(n, 2*len(s.text)))
 	}
-	return p.text
+	return s.text
 }
 
 // spill is how much decodeRuns may write behind what it returns.
@@ -152,27 +163,28 @@ var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n
 
 // escape decodes the escape at i and returns the offset after it, -1 if it is
 // none. Half a surrogate pair is noted and becomes U+FFFD.
-func (p *parser) escape(i int) (rune, int) {
-	if i+1 >= len(p.b) {
-		p.fail(i+1, "the line ends inside a string")
+func (s *Scanner) escape(i int) (rune, int) {
+	if i+1 >= len(s.Data) {
+		s.Fail(i+1, "the line ends inside a string")
 		return 0, -1
 	}
-	c := p.b[i+1]
+	c := s.Data[i+1]
 	if r := escapes[c]; r != 0 {
 		return rune(r), i + 2
 	}
 	if c != 'u' {
-		p.fail(i+1, "no such escape")
+		s.Fail(i+1, "no such escape")
 		return 0, -1
 	}
-	r := p.hex(i + 2)
+	r := s.hex(i + 2)
 	switch {
 	case r < 0:
 		return 0, -1
 	case r < 0xD800 || r > 0xDFFF:
+		s.Escaped = s.Escaped || r < 0x100
 		return r, i + 6
-	case r < 0xDC00 && i+12 <= len(p.b) && p.b[i+6] == '\\' && p.b[i+7] == 'u':
-		low := p.hex(i + 8)
+	case r < 0xDC00 && i+12 <= len(s.Data) && s.Data[i+6] == '\\' && s.Data[i+7] == 'u':
+		low := s.hex(i + 8)
 		if low < 0 {
 			return 0, -1
 		}
@@ -180,28 +192,39 @@ func (p *parser) escape(i int) (rune, int) {
 			return (r-0xD800)<<10 + (low - 0xDC00) + 0x10000, i + 12
 		}
 	}
-	p.note(LoneSurrogate, i, string(p.b[i:i+6]))
+	s.odd(LoneSurrogate, i, string(s.Data[i:i+6]))
 	return utf8.RuneError, i + 6
 }
 
 // hex reads four hexadecimal digits at i.
-func (p *parser) hex(i int) (r rune) {
+func (s *Scanner) hex(i int) (r rune) {
 	for k := i; k < i+4; k++ {
-		if k >= len(p.b) {
-			p.fail(k, "the line ends inside a string")
+		if k >= len(s.Data) {
+			s.Fail(k, "the line ends inside a string")
 			return -1
 		}
-		c := p.b[k]
+		c := s.Data[k]
 		switch {
 		case '0' <= c && c <= '9':
 			c -= '0'
 		case 'a' <= c|0x20 && c|0x20 <= 'f':
 			c = c | 0x20 - 'a' + 10
 		default:
-			p.fail(k, "no hexadecimal digit")
+			s.Fail(k, "no hexadecimal digit")
 			return -1
 		}
 		r = r<<4 | rune(c)
 	}
 	return r
+}
+
+// cleaned appends s to dst, each byte that is no UTF-8 as U+FFFD, which is
+// what encoding/json makes of it.
+func cleaned(dst, s []byte) []byte {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		dst = utf8.AppendRune(dst, r)
+		s = s[n:]
+	}
+	return dst
 }

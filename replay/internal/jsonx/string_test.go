@@ -1,4 +1,4 @@
-package transcript
+package jsonx
 
 import (
 	"bytes"
@@ -72,14 +72,13 @@ func TestStrings(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, quoted := range [][]byte{plain, AppendString(nil, s)} {
-			var p parser
-			p.reset(quoted, nil, false)
-			if got := p.str(); got != s || p.failed || p.i != len(quoted) {
+			p := New(quoted)
+			if got := p.Str(); got != s || p.Failed || p.Pos != len(quoted) {
 				t.Logf("%s was decoded to %q", quoted, got)
 				return false
 			}
-			p.reset(quoted, nil, false)
-			if p.skipString(); p.failed || p.i != len(quoted) {
+			p.Seek(0)
+			if p.SkipString(); p.Failed || p.Pos != len(quoted) {
 				return false
 			}
 		}

@@ -1,7 +1,0 @@
-package secret
-
-// nextBlock moves on from i to a byte where the scan stops, or to near the end
-// of b.
-//
-//go:noescape
-func nextBlock(b []byte, i int) int
