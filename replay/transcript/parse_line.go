@@ -7,5 +7,5 @@ func ParseLine(raw []byte, maxLine int) Line {
 		maxLine = DefaultMaxLine
 	}
 	lr := lineReader{max: maxLine}
-	return lr.line(raw, chunk{})
+	return lr.line(raw, 0)
 }
