@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
@@ -39,7 +40,7 @@ func (o *runOptions) batch() (batch.Options, error) {
 	}
 	if o.Resume {
 		// The id is part of what tasks may be made of, and so of their digests.
-		id, err := batch.ResultsID(o.Folder, shard)
+		id, err := results.BatchID(o.Folder, shard.String())
 		if err != nil {
 			return opts, err
 		}

@@ -31,19 +31,42 @@ type Control struct {
 	opened chan struct{} // closed when batch_start is out: nothing is answered before it
 
 	mu    sync.Mutex
-	tasks map[string]*controlled // under way
-	begun bool                   // a task has been under way
-	early []*command             // for tasks that do not listen yet
+	tasks map[string]*listener // under way
+	begun bool                 // a task has been under way
+	early []*command           // for tasks that do not listen yet
 
 	answering sync.Mutex
 	closed    bool // nothing is answered any more
 }
 
-// controlled is a task that takes commands.
-type controlled struct {
+// listener is a task that takes commands.
+type listener struct {
 	conversation *policy.Conversation // nil while the task is set up
-	changed      func()               // shows what is queued
 	abort        func(error)
+	stream       *stream // shows what is queued
+
+	mu    sync.Mutex
+	shown queueBody // last
+}
+
+// queueBody is what queue_update says.
+type queueBody struct {
+	Steering  []string `json:"steering"`
+	FollowUps []string `json:"followUp"`
+}
+
+// changed shows what waits to be said to the agent, if that is not what was
+// shown last. A reader that is gone is noticed at the next event.
+func (l *listener) changed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var now queueBody
+	now.Steering, now.FollowUps = l.conversation.Waiting()
+	if slices.Equal(now.Steering, l.shown.Steering) && slices.Equal(now.FollowUps, l.shown.FollowUps) {
+		return
+	}
+	l.shown = now
+	_ = l.stream.own(QueueUpdate, now)
 }
 
 // command is a line of the input.
@@ -73,7 +96,7 @@ func (AbortedError) ExitCode() int { return policy.Aborted.ExitCode() }
 
 // NewControl answers on sink. abort ends the whole batch.
 func NewControl(sink Sink, abort func(error)) *Control {
-	return &Control{sink: sink, abort: abort, opened: make(chan struct{}), tasks: map[string]*controlled{}}
+	return &Control{sink: sink, abort: abort, opened: make(chan struct{}), tasks: map[string]*listener{}}
 }
 
 // errEarly says that a command waits for its task.
@@ -184,7 +207,7 @@ func (c *Control) do(cmd *command) error {
 
 // find is the task that a command is for. A command that comes too early is
 // kept.
-func (c *Control) find(cmd *command) (*controlled, error) {
+func (c *Control) find(cmd *command) (*listener, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := cmd.Task
@@ -209,16 +232,16 @@ func (c *Control) find(cmd *command) (*controlled, error) {
 
 // start says that a task is being set up: what it shall hear waits. begin lets
 // it listen; end stops that. A nil Control has none.
-func (c *Control) start(id string, abort func(error)) { c.set(id, &controlled{abort: abort}) }
+func (c *Control) start(id string, abort func(error)) { c.set(id, &listener{abort: abort}) }
 
-func (c *Control) begin(id string, t *controlled) {
+func (c *Control) begin(id string, t *listener) {
 	c.set(id, t)
 	if c != nil {
 		c.obeyEarly()
 	}
 }
 
-func (c *Control) set(id string, t *controlled) {
+func (c *Control) set(id string, t *listener) {
 	if c == nil {
 		return
 	}

@@ -11,24 +11,31 @@ import (
 
 	"github.com/turnlog/turnlog/loop/batch/assertion"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
+	"github.com/turnlog/turnlog/loop/batch/session"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // plan is a task that is ready to start.
 type plan struct {
 	task    *task.Task
 	retries int
-	attempt int     // the one to run
-	resume  bool    // that attempt has a transcript to go on with
-	kept    *Result // it is finished: nothing is to be done
+	attempt int             // the one to run
+	resume  bool            // that attempt has a transcript to go on with
+	kept    *results.Result // it is finished: nothing is to be done
 }
 
 // prepare finds everything that can be wrong before anything is started.
 func (b *batch) prepare() error {
-	finished, err := b.finished()
-	if err != nil {
-		return err
+	var finished map[string]results.Result // by an earlier batch in the same folder
+	if b.o.Resume {
+		var err error
+		if finished, err = results.Read(b.o.Out); err != nil {
+			return err
+		}
 	}
 	byID := map[string]*task.Task{}
 	var wrong mistakes
@@ -76,14 +83,6 @@ func (m *mistakes) add(err error) {
 	}
 }
 
-// finished are the results of an earlier batch in the same folder.
-func (b *batch) finished() (map[string]Result, error) {
-	if !b.o.Resume {
-		return nil, nil
-	}
-	return ReadResults(b.o.Out)
-}
-
 // chosen reports whether a task is part of this batch.
 func (b *batch) chosen(id string) bool {
 	if b.o.Only != "" {
@@ -95,7 +94,7 @@ func (b *batch) chosen(id string) bool {
 }
 
 // plan checks that one task can start.
-func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
+func (b *batch) plan(t *task.Task, finished map[string]results.Result) (plan, error) {
 	p := plan{task: t, attempt: 1}
 	for i := range t.Assert {
 		if err := assertion.Supported(&t.Assert[i], t.Path); err != nil {
@@ -108,11 +107,11 @@ func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
 	if err := b.priced(t); err != nil {
 		return plan{}, err
 	}
-	last, err := lastAttempt(b.o.Out, t.ID)
+	last, err := session.Attempts(b.o.Out, t.ID)
 	if err != nil {
 		return p, err
 	}
-	name := transcriptPath(b.o.Out, t.ID, max(last, 1))
+	name := session.Path(b.o.Out, t.ID, max(last, 1))
 	if err := journal.Locked(name); err != nil {
 		return plan{}, err
 	}
@@ -151,13 +150,35 @@ func (b *batch) open() error {
 	if err := os.MkdirAll(b.o.Out, 0o700); err != nil {
 		return fmt.Errorf("make the output folder: %w", err)
 	}
-	head := resultsHead{
-		Type: "results", Version: resultsVersion, Batch: b.o.ID,
-		Started: timestamp(b.began), Shard: b.o.Shard.String(),
-	}
 	var err error
-	b.out, err = openResults(filepath.Join(b.o.Out, resultsName(b.o.Shard)), head, b.o.Mask.Line)
+	b.out, err = results.Open(b.o.Out, results.Batch{
+		ID: b.o.ID, Started: transcript.Timestamp(b.began), Shard: b.o.Shard.String(),
+	}, b.o.Mask.Line)
 	return err
+}
+
+// answer reads what a finished task answered out of its transcript, "" if that
+// is gone.
+func (p *plan) answer(out string) string {
+	f, err := os.Open(filepath.Join(out, filepath.Base(p.kept.Transcript)))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	tree, err := replay.Read(transcript.Lines(f, transcript.Options{}))
+	if err != nil {
+		return ""
+	}
+	messages := tree.State(len(tree.Entries) - 1).Messages()
+	if p.task.Finish.Output != nil {
+		if o, err := policy.NewOutput(*p.task.Finish.Output, &policy.Stop{}); err == nil {
+			o.Restore(messages)
+			if answer := o.Answer(); answer != nil {
+				return string(answer)
+			}
+		}
+	}
+	return lastText(messages)
 }
 
 // Planned is what a batch would do with one task.
@@ -187,7 +208,7 @@ func Plan(o Options) ([]Planned, error) {
 		planned = append(planned, Planned{
 			ID: p.task.ID, File: p.task.File, Action: p.action(),
 			Provider: p.task.Model.Provider, Model: modelName(&p.task.Model),
-			Transcript: transcriptPath(b.o.Out, p.task.ID, p.attempt),
+			Transcript: session.Path(b.o.Out, p.task.ID, p.attempt),
 			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(p), Labels: p.task.Labels,
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/text"
 )
@@ -75,7 +76,7 @@ func (o *Options) text(s string) string {
 }
 
 // judged reports whether an assertion that failed says why the task did.
-func judged(r *batch.Result) bool {
+func judged(r *results.Result) bool {
 	if r.Status != policy.Failed {
 		return false
 	}
@@ -88,4 +89,4 @@ func judged(r *batch.Result) bool {
 }
 
 // fails reports whether an assertion fails its task.
-func fails(a *batch.Assertion) bool { return !a.OK && a.Severity != task.SeverityWarning }
+func fails(a *results.Assertion) bool { return !a.OK && a.Severity != task.SeverityWarning }

@@ -1,29 +1,17 @@
 package batch
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
-	"github.com/turnlog/turnlog/loop/batch/policy"
-	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/loop/tool"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
-
-// newModel makes the model of a task. hold hears when its requests wait.
-func (b *batch) newModel(t *task.Task, hold provider.Hold) (loop.Model, error) {
-	if b.o.Model != nil {
-		return b.o.Model(t)
-	}
-	return b.pool.New(t, hold)
-}
 
 // toolkit makes the tools of one attempt and closes what they hold.
 type toolkit struct {
@@ -121,103 +109,4 @@ func (k *toolkit) program(ctx context.Context, argv []string, timeout time.Durat
 		text = append(text, res.Content[i].Text)
 	}
 	return strings.Join(text, "\n"), !res.IsError
-}
-
-// program is toolkit.program while the idle clock waits.
-func (a *attempt) program(ctx context.Context, argv []string, timeout time.Duration) (output string, ok bool) {
-	defer a.clock.Hold()()
-	return a.kit.program(ctx, argv, timeout)
-}
-
-// equip makes the tools and the policies of an attempt.
-func (a *attempt) equip(ctx context.Context) error {
-	defer a.clock.Hold()() // a server may take its time to start
-	t := a.task
-	tools, err := a.kit.tools(ctx, t.Tools)
-	if err != nil {
-		return fmt.Errorf("set up the tools: %w", err)
-	}
-	if t.Finish.Output != nil {
-		if a.output, err = policy.NewOutput(*t.Finish.Output, &a.stop); err != nil {
-			return err
-		}
-		tools = append(tools, a.output.Tools()...)
-	}
-	var changes []policy.ToolChange
-	for _, c := range t.ToolChanges {
-		added, err := a.kit.tools(ctx, c.Add)
-		if err != nil {
-			return fmt.Errorf("set up the tools of a change: %w", err)
-		}
-		changes = append(changes, policy.ToolChange{When: c.When, Add: added, Remove: c.Remove})
-	}
-	if err := tool.Distinct(tools); err != nil {
-		return err
-	}
-	a.tools = policy.NewToolSet(tools, changes)
-	for _, s := range a.kit.servers {
-		a.tools.Follow(s)
-	}
-	a.permissions = policy.NewPermissions(t.Permissions, &a.stop).Within(t.Path(t.Workdir))
-	a.repeated = policy.NewRepeatedCalls(t.Finish.Limits.RepeatedCall, &a.stop)
-	a.conversation = policy.NewConversation(t.Steering, t.FollowUps)
-	a.checks = policy.NewChecks(t.Finish.Checks, a.program, &a.stop)
-	a.limiter = policy.NewLimiter(a.limits(), a.account(), &a.stop, a.b.ledger)
-	if a.b.ledger != nil {
-		a.b.ledger.Charge(a.limiter.Used()) // by earlier processes
-	}
-	a.seams = a.policies()
-	return nil
-}
-
-// limits are those of the task, with its model's price.
-func (a *attempt) limits() policy.Limits {
-	f := &a.task.Finish
-	l := policy.Limits{Limits: f.Limits, WrapUp: f.OnLimit == task.OnLimitWrapUp, MaxTokens: maxTokens(&a.task.Model)}
-	if p := a.task.Model.Price; p != nil {
-		l.Price = *p
-	}
-	if a.output != nil {
-		l.WrapTools = a.output.Tools()
-	}
-	return l
-}
-
-// account is what the history has used already.
-func (a *attempt) account() policy.Account {
-	return policy.Account{Turns: a.history.Turn(), ToolCalls: a.calls, Usage: a.history.Usage()}
-}
-
-// policies are the seams of the task, in the order in which they are asked.
-func (a *attempt) policies() []policy.Policy {
-	limits := a.limiter.Policy()
-	reserve := limits.PrepareRequest
-	limits.PrepareRequest = func(ctx context.Context, r loop.RequestInfo) (loop.RequestUpdate, error) {
-		defer a.clock.Hold()()
-		return reserve(ctx, r)
-	}
-	ps := []policy.Policy{
-		limits,
-		a.clock.Policy(),
-		a.permissions.Policy(),
-		a.tools.Policy(),
-		a.conversation.Policy(),
-		a.repeated.Policy(),
-	}
-	if a.output != nil {
-		ps = append(ps, a.output.Policy())
-	}
-	return append(ps, a.checks.Policy(), a.limiter.WrapUp())
-}
-
-// maxTokens is the bound on one answer that the task gives the endpoint.
-func maxTokens(m *task.Model) int64 {
-	var params struct {
-		MaxTokens           int64 `json:"max_tokens"`
-		MaxCompletionTokens int64 `json:"max_completion_tokens"`
-	}
-	if json.Unmarshal(m.Params, &params) != nil {
-		return 0
-	}
-	return cmp.Or(params.MaxCompletionTokens, params.MaxTokens)
 }
