@@ -11,7 +11,7 @@ import (
 
 // plan prints what would run.
 func (o *runOptions) plan(opts batch.Options) error {
-	tasks, err := batch.Plan(opts)
+	tasks, bound, err := batch.Plan(opts)
 	var plan *batch.PlanError
 	if errors.As(err, &plan) {
 		return usagef("%w", plan.Err)
@@ -24,7 +24,7 @@ func (o *runOptions) plan(opts batch.Options) error {
 		show = planText
 	}
 	var out bytes.Buffer
-	if err := show(&out, tasks, batch.Bound(tasks, opts)); err != nil {
+	if err := show(&out, tasks, bound); err != nil {
 		return err
 	}
 	_, err = out.WriteTo(o.Out)

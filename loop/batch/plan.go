@@ -196,23 +196,26 @@ type Planned struct {
 }
 
 // Plan checks everything that Run does before it starts, and says what it
-// would do. Nothing is started or written.
-func Plan(o Options) ([]Planned, error) {
+// would do, and what that can cost at most; nil if nothing bounds it. Nothing
+// is started or written.
+func Plan(o Options) (tasks []Planned, maxCostUSD *float64, err error) {
 	b := newBatch(o)
 	if err := b.prepare(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	planned := make([]Planned, 0, len(b.plans))
+	sum := 0.0
 	for i := range b.plans {
 		p := &b.plans[i]
-		planned = append(planned, Planned{
+		most := p.mostUSD()
+		sum += most
+		tasks = append(tasks, Planned{
 			ID: p.task.ID, File: p.task.File, Action: p.action(),
 			Provider: p.task.Model.Provider, Model: modelName(&p.task.Model),
 			Transcript: session.Path(b.o.Out, p.task.ID, p.attempt),
-			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(p), Labels: p.task.Labels,
+			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(most), Labels: p.task.Labels,
 		})
 	}
-	return planned, nil
+	return tasks, b.bound(sum), nil
 }
 
 func (p *plan) action() string {
@@ -227,46 +230,29 @@ func (p *plan) action() string {
 	return "run"
 }
 
-// bound is the most that a task can cost, nil if nothing bounds it. A model
-// without a price is not known to be free, a scripted one is.
-func (b *batch) bound(p *plan) *float64 {
+// mostUSD is what a task can cost at most. A model without a price is not known
+// to be free, a scripted one is.
+func (p *plan) mostUSD() float64 {
 	m, l := &p.task.Model, p.task.Finish.Limits
-	most := math.Inf(1)
 	switch {
 	case p.kept != nil || m.Provider != task.OpenAI:
-		most = 0
+		return 0
 	case l.CostUSD > 0:
-		most = l.CostUSD * float64(1+p.retries)
+		return l.CostUSD * float64(1+p.retries)
 	case l.Tokens > 0 && m.Price != nil:
 		dearest := max(m.Price.Input, m.Price.Output, m.Price.CacheRead, m.Price.CacheWrite)
-		most = float64(l.Tokens) * dearest / 1e6 * float64(1+p.retries)
+		return float64(l.Tokens) * dearest / 1e6 * float64(1+p.retries)
 	}
-	if budget := b.o.Budget.CostUSD; budget > 0 {
-		most = min(most, budget)
-	}
-	if math.IsInf(most, 1) {
-		return nil
-	}
-	return &most
+	return math.Inf(1)
 }
 
-// Bound is the most that a planned batch can cost: the sum of its tasks, or its
-// budget; nil if nothing bounds it.
-func Bound(tasks []Planned, o Options) *float64 {
-	sum, bounded := 0.0, true
-	for i := range tasks {
-		if tasks[i].MaxCostUSD == nil {
-			bounded = false
-			continue
-		}
-		sum += *tasks[i].MaxCostUSD
+// bound is a cost that the budget of the batch bounds too, nil if nothing does.
+func (b *batch) bound(usd float64) *float64 {
+	if budget := b.o.Budget.CostUSD; budget > 0 {
+		usd = min(usd, budget)
 	}
-	budget := newBatch(o).o.Budget.CostUSD
-	switch {
-	case budget > 0 && (!bounded || budget < sum):
-		return &budget
-	case bounded:
-		return &sum
+	if math.IsInf(usd, 1) {
+		return nil
 	}
-	return nil
+	return &usd
 }
