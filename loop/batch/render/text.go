@@ -201,7 +201,7 @@ func (t *text) ended(r *results.Result) {
 			continue
 		}
 		code, word := red, "failed"
-		if a.Severity == "warning" {
+		if !a.Fails() {
 			code, word = yellow, "warning"
 		}
 		place := t.printable(r.File)

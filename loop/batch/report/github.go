@@ -51,7 +51,7 @@ func annotations(r *results.Result, o *Options) []workflow.Annotation {
 			continue
 		}
 		kind := workflow.Error
-		if !fails(a) {
+		if !a.Fails() {
 			kind = workflow.Warning
 		}
 		out = append(out, workflow.Annotation{

@@ -44,7 +44,7 @@ func suite(r *results.Result, o *Options) junit.Suite {
 		}
 		message := cmp.Or(o.text(a.Message), "does not hold")
 		switch {
-		case fails(a):
+		case a.Fails():
 			c.Failure = &junit.Problem{Message: message, Type: "assertion", Text: place(file, a.Line) + ": " + c.Name + ": " + message}
 		case !a.OK:
 			c.Out = "warning: " + message

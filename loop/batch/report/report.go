@@ -13,7 +13,6 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/results"
-	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -81,12 +80,9 @@ func judged(r *results.Result) bool {
 		return false
 	}
 	for i := range r.Assertions {
-		if fails(&r.Assertions[i]) {
+		if r.Assertions[i].Fails() {
 			return true
 		}
 	}
 	return false
 }
-
-// fails reports whether an assertion fails its task.
-func fails(a *results.Assertion) bool { return !a.OK && a.Severity != task.SeverityWarning }
