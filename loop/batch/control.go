@@ -159,9 +159,6 @@ func (c *Control) obeyEarly() {
 	}
 }
 
-// forBatch reports whether a command needs no task.
-func (c *command) forBatch() bool { return c.Type == "abort" && c.Task == "" }
-
 // check says what is wrong with a command, whatever runs.
 func (c *command) check() error {
 	switch c.Type {
@@ -181,25 +178,25 @@ func (c *command) check() error {
 func (c *command) words() string { return cmp.Or(c.Message, c.Text) }
 
 func (c *Control) do(cmd *command) error {
-	if cmd.forBatch() {
-		c.abort(AbortedError{})
-		return nil
-	}
 	if err := cmd.check(); err != nil {
 		return err
+	}
+	if cmd.Type == "abort" && cmd.Task == "" {
+		c.abort(AbortedError{})
+		return nil
 	}
 	t, err := c.find(cmd)
 	if err != nil {
 		return err
 	}
 	switch cmd.Type {
+	case "abort":
+		t.abort(AbortedError{})
+		return nil
 	case "steer":
 		t.conversation.Steering.Push(transcript.UserText(cmd.words()))
 	case "follow_up":
 		t.conversation.FollowUps.Push(transcript.UserText(cmd.words()))
-	case "abort":
-		t.abort(AbortedError{})
-		return nil
 	}
 	t.changed()
 	return nil

@@ -3,6 +3,7 @@ package batch
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,7 @@ func (c *Control) Read(ctx context.Context, r io.Reader) error {
 		return nil
 	}
 	mistakes := 0
-	in := commandLines{r: bufio.NewReader(r)}
+	in := commandLines{r: bufio.NewReaderSize(r, maxCommand)}
 	for ctx.Err() == nil {
 		line, err := in.next()
 		if len(bytes.TrimSpace(line)) > 0 || errors.Is(err, errLongLine) {
@@ -90,34 +91,23 @@ var (
 
 // commandLines reads lines of bounded length; longer ones are read over.
 type commandLines struct {
-	r      *bufio.Reader
-	number int // of the line, from 1
+	r      *bufio.Reader // of maxCommand bytes: what it cannot hold is too long
+	number int           // of the line, from 1
 }
 
 // next returns a line, with the error that ended it, errLongLine or errEndless.
+// It is good until the next one.
 func (l *commandLines) next() ([]byte, error) {
 	l.number++
-	var line []byte
-	size := 0
-	for {
-		part, err := l.r.ReadSlice('\n')
-		size += len(part)
-		long := size > maxCommand
-		if long {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		switch {
-		case size > maxOverread:
-			return nil, errEndless
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil:
-			return line, err
-		case long:
-			return nil, errLongLine
-		default:
-			return line, nil
-		}
+	line, err := l.r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
 	}
+	for size := len(line); errors.Is(err, bufio.ErrBufferFull); size += len(line) {
+		if size > maxOverread {
+			return nil, errEndless
+		}
+		line, err = l.r.ReadSlice('\n')
+	}
+	return nil, cmp.Or(err, errLongLine)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
@@ -104,9 +103,6 @@ func (k *toolkit) program(ctx context.Context, argv []string, timeout time.Durat
 	if err != nil {
 		return err.Error(), false
 	}
-	var text []string
-	for i := range res.Content {
-		text = append(text, res.Content[i].Text)
-	}
-	return strings.Join(text, "\n"), !res.IsError
+	said := transcript.Message{Content: res.Content}
+	return said.Text(), !res.IsError
 }
