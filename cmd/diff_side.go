@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,7 +114,7 @@ func showAppended(o *diffOptions, ok bool, line int) (err error) {
 	switch {
 	case o.Quiet:
 	case o.Format == "json":
-		err = writeJSON(o.Out, struct {
+		err = json.NewEncoder(o.Out).Encode(struct {
 			Version    int  `json:"version"`
 			AppendOnly bool `json:"appendOnly"`
 			Line       int  `json:"line,omitempty"` // of A that B does not have as it is

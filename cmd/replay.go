@@ -14,6 +14,7 @@ import (
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/view"
 )
 
 type replayOptions struct {
@@ -69,83 +70,41 @@ that leads to the cut, or to --leaf; by default to the last entry of the file.`,
 	f := c.Flags()
 	f.StringVar(&at, "at", "end", "`cut` to stop at: line:N, entry:ID, turn:N or end")
 	f.StringVar(&o.Leaf, "leaf", "", "`entry` at the end of the path (default: the last of the file)")
-	enumFlag(c, &o.View, "view", "summary", "what to show", names(views()))
+	enumFlag(c, &o.View, "view", "summary", "what to show", view.Names())
 	f.BoolVar(&o.Wire, "wire", false, "show a request as it is sent: declarations folded, failed turns left out, open calls answered")
-	enumFlag(c, &mode, "tools-mode", string(replay.ModeNone), "how a transport carries changes of tools (implies --wire)", modeNames())
+	enumFlag(c, &mode, "tools-mode", string(replay.ModeNone), "how a transport carries changes of tools (implies --wire)", texts(replay.Modes()))
 	enumFlag(c, &o.Format, "format", "text", "how to show it", []string{"text", "json", "ndjson"})
 	f.BoolVar(&o.All, "all", false, "show the state at every entry, in file order")
 	return c
 }
 
-func modeNames() []string {
-	var out []string
-	for _, m := range replay.Modes() {
-		out = append(out, string(m))
-	}
-	return out
-}
-
 func replayRun(ctx context.Context, o *replayOptions) error {
-	view, err := pick("view", views(), o.View)
-	if err != nil {
-		return err
-	}
 	session, err := readSession(ctx, o)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(o.Out, 64<<10)
-	w := &viewWriter{w: out, format: o.Format, view: view}
+	how := view.Options{View: o.View, Format: o.Format, Wire: o.Wire, Mode: o.Mode}
 	if o.All {
-		err = writeAll(ctx, w, session)
+		err = view.All(ctx, out, session, how)
 	} else {
-		err = writeOne(w, session, o)
+		err = view.At(out, session, o.At, o.Leaf, how)
 	}
-	if err != nil {
+	var cut *replay.CutError
+	if errors.As(err, &cut) {
+		return usagef("%s: %w", o.File, err)
+	} else if err != nil {
 		return err
 	}
-	if err := errors.Join(w.close(), out.Flush()); err != nil {
+	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }
 
-func writeOne(w *viewWriter, s *session, o *replayOptions) error {
-	state, at, err := s.tree.At(o.At, o.Leaf)
-	var cut *replay.CutError
-	if errors.As(err, &cut) {
-		return usagef("%s: %w", s.name, err)
-	} else if err != nil {
-		return err
-	}
-	return w.one(&moment{session: s, State: state, at: at, options: o})
-}
-
-func writeAll(ctx context.Context, w *viewWriter, s *session) error {
-	for i, state := range s.tree.All() {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		e := &s.tree.Entries[i]
-		at := replay.Position{Line: e.Line, Entry: e.ID, Turn: state.Turn()}
-		if err := w.each(&moment{session: s, State: state, at: at}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// session is a file that was read.
-type session struct {
-	name      string
-	format    string
-	knowledge replay.Knowledge
-	tree      *replay.Tree
-}
-
 // readSession reads a file or standard input. What is no session is a usage
 // error: nothing could be said about it.
-func readSession(ctx context.Context, o *replayOptions) (*session, error) {
+func readSession(ctx context.Context, o *replayOptions) (*view.Session, error) {
 	r := o.Input(ctx)
 	if o.File != "-" {
 		f, file, _, err := open(ctx, o.File)
@@ -174,7 +133,7 @@ func readSession(ctx context.Context, o *replayOptions) (*session, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.File, err)
 	}
-	return &session{name: o.File, format: format.Name, knowledge: knowledge(format, tree), tree: tree}, nil
+	return &view.Session{Name: o.File, Format: format.Name, Knowledge: knowledge(format, tree), Tree: tree}, nil
 }
 
 // knowledge is what a format can tell, as far as this file does.
