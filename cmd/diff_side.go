@@ -14,6 +14,7 @@ import (
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff"
 	"github.com/turnlog/turnlog/replay/foreign"
+	"github.com/turnlog/turnlog/replay/input"
 	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -31,10 +32,10 @@ func (s *side) close() {
 	}
 }
 
-// open opens a file to read, see openInput; what is not there is a mistake of
+// open opens a file to read, see [input.Open]; what is not there is a mistake of
 // the caller.
 func open(ctx context.Context, name string) (*os.File, io.Reader, io.ReaderAt, error) {
-	f, r, at, err := openInput(ctx, name)
+	f, r, at, err := input.Open(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil, usagef("%w", err)

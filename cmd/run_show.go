@@ -16,6 +16,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch/progress"
 	"github.com/turnlog/turnlog/loop/batch/render"
 	"github.com/turnlog/turnlog/loop/batch/report"
+	"github.com/turnlog/turnlog/replay/report/workflow"
 )
 
 // sinks are what sees the events: stdout, and whoever watches stderr. done
@@ -115,7 +116,7 @@ func (o *runOptions) writeReport(r reportTo, opts *batch.Options, sum *batch.Sum
 	path := r.path
 	var out io.Writer = o.Err // GitHub reads commands there as well, and stdout is for events
 	if r.kind == report.GitHub {
-		summary, room, err := openStepSummary(o.Env("GITHUB_STEP_SUMMARY"))
+		summary, room, err := workflow.OpenSummary(o.Env("GITHUB_STEP_SUMMARY"))
 		if err != nil {
 			return err
 		}

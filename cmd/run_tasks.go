@@ -17,6 +17,7 @@ import (
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/loop/tool"
+	"github.com/turnlog/turnlog/replay/input"
 )
 
 // batch reads all that a run needs, before anything is started.
@@ -177,9 +178,9 @@ func (o *runOptions) lookupEnv(name string) (string, bool) {
 func taskFiles(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
-		paths, err := expand(arg)
+		paths, err := input.Expand(arg)
 		if err != nil {
-			return nil, err
+			return nil, usagef("%w", err)
 		}
 		for _, path := range paths {
 			found, err := taskFilesAt(path, path == arg)

@@ -1,4 +1,4 @@
-package cmd
+package report
 
 import (
 	"encoding/json"
@@ -8,15 +8,14 @@ import (
 	"text/tabwriter"
 
 	"github.com/turnlog/turnlog/replay/verify"
-	"github.com/turnlog/turnlog/replay/verify/rule"
 )
 
-// list prints the rules that would run.
-func list(o *verifyOptions, rules []verify.Rule) error {
-	if o.Format == "json" {
-		return listJSON(o.Out, rules)
+// List writes which rules there are: as JSON, or as a table for people.
+func List(out io.Writer, format string, rules []verify.Rule) error {
+	if format == "json" {
+		return listJSON(out, rules)
 	}
-	w := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RULE\tSEVERITY\tSAYS")
 	for _, r := range rules {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID, r.Severity, r.Title)
@@ -52,12 +51,9 @@ func listJSON(w io.Writer, rules []verify.Rule) error {
 	return e.Encode(records)
 }
 
-// explain prints all that is known of one rule.
-func explain(o *verifyOptions) error {
-	r, err := verify.Find(rule.All(), o.Explain)
-	if err != nil {
-		return usageWithin("--explain", err)
-	}
+// Explain writes all that is known of a rule. config is the file that sets its
+// options.
+func Explain(w io.Writer, r verify.Rule, config string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s, %s)\n\n%s.\n", r.ID, r.Severity, r.Group, strings.TrimRight(r.Title, "."))
 	for _, part := range []struct{ title, text string }{
@@ -73,11 +69,11 @@ func explain(o *verifyOptions) error {
 		}
 	}
 	if len(r.Options) > 0 {
-		fmt.Fprintf(&b, "\nOptions, in %s under rules: %s:\n", projectConfig, r.ID)
+		fmt.Fprintf(&b, "\nOptions, in %s under rules: %s:\n", config, r.ID)
 	}
 	for _, opt := range r.Options {
 		fmt.Fprintf(&b, "  %s (%d): %s\n", opt.Name, opt.Default, opt.Doc)
 	}
-	_, err = io.WriteString(o.Out, b.String())
+	_, err := io.WriteString(w, b.String())
 	return err
 }
