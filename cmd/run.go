@@ -1,10 +1,8 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"syscall"
@@ -13,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnlog/turnlog/loop/batch"
-	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/render"
+	"github.com/turnlog/turnlog/loop/batch/report"
 	"github.com/turnlog/turnlog/loop/journal"
 )
 
@@ -105,7 +103,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.Folder, "out", "", "output `folder` (default runs/<UTC time>)")
 	enumFlag(c, &o.Format, "format", "ndjson", "how stdout shows what happens", render.Formats())
 	enumFlag(c, &o.Progress, "progress", progressAuto, "show progress on stderr", progressModes())
-	f.StringArrayVar(&o.Reports, "report", nil, "report the tasks to CI, `KIND[=PATH]`: "+strings.Join(reportKinds(), " or ")+"; may be repeated")
+	f.StringArrayVar(&o.Reports, "report", nil, "report the tasks to CI, `KIND[=PATH]`: "+strings.Join(report.Kinds(), " or ")+"; may be repeated")
 	f.StringVar(&o.Control, "control", "", "obey commands from `-`, standard input: steer, follow_up and abort as NDJSON")
 	enumFlag(c, &o.Sync, "sync", string(journal.SyncTurn), "flush transcripts to disk after each of these", journal.Syncs())
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "no notes on stderr")
@@ -133,7 +131,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 }
 
 func runRun(ctx context.Context, o *runOptions) error {
-	reports, err := parseReports(o.Reports)
+	reports, err := o.reports()
 	if err != nil {
 		return err
 	}
@@ -142,17 +140,20 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	if o.Plan {
-		return o.plan(opts)
+		tasks, bound, err := batch.Plan(opts)
+		if err != nil {
+			return planError(err)
+		}
+		return render.Plan(o.Format, o.Out, tasks, bound)
 	}
 	if opts.Out == "" {
-		if opts.Out, err = newFolder(time.Now()); err != nil {
+		if opts.Out, err = batch.NewFolder(time.Now()); err != nil {
 			return err
 		}
 	}
 	sum, err := o.start(ctx, &opts)
-	var plan *batch.PlanError
-	if errors.As(err, &plan) {
-		return usagef("%w", plan.Err)
+	if planned := planError(err); planned != err {
+		return planned
 	}
 	err = errors.Join(err, o.writeReports(reports, &opts, &sum))
 	if err == nil && o.Answer != "" {
@@ -170,6 +171,15 @@ func runRun(ctx context.Context, o *runOptions) error {
 	return nil
 }
 
+// planError makes a usage error of what kept a batch from being started.
+func planError(err error) error {
+	var plan *batch.PlanError
+	if errors.As(err, &plan) {
+		return usagef("%w", plan.Err)
+	}
+	return err
+}
+
 // start runs the batch, shows its events and obeys commands.
 func (o *runOptions) start(ctx context.Context, opts *batch.Options) (batch.Summary, error) {
 	sinks, done, err := o.sinks(opts.Mask)
@@ -183,24 +193,4 @@ func (o *runOptions) start(ctx context.Context, opts *batch.Options) (batch.Summ
 	defer stop()
 	opts.Sink, opts.Control = sinks, control
 	return batch.Run(ctx, *opts)
-}
-
-// note says on stderr what became of the tasks, those that did not end well by
-// name.
-func (o *runOptions) note(opts batch.Options, sum batch.Summary) {
-	const most = 20
-	shown := 0
-	for i := range sum.Results {
-		r := &sum.Results[i]
-		if r.Status == policy.OK || r.Status == policy.Skipped {
-			continue
-		}
-		if shown++; shown <= most {
-			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, printable(cmp.Or(opts.Mask.Text(r.Reason), "no reason given")))
-		}
-	}
-	if shown > most {
-		fmt.Fprintf(o.Err, "turnlog: %d more tasks did not end ok\n", shown-most)
-	}
-	fmt.Fprintf(o.Err, "turnlog: %d of %d tasks ok, transcripts in %s\n", sum.Counts[string(policy.OK)], sum.Tasks, opts.Out)
 }

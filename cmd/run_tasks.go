@@ -1,13 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/loop/tool"
-	"github.com/turnlog/turnlog/replay/input"
 )
 
 // batch reads all that a run needs, before anything is started.
@@ -52,7 +52,7 @@ func (o *runOptions) batch() (batch.Options, error) {
 	if opts.Files, err = o.load(opts.ID); err != nil {
 		return opts, err
 	}
-	if n := o.countTasks(opts.Files, shard); o.Answer != "" && n != 1 {
+	if n := opts.Count(); o.Answer != "" && n != 1 {
 		return opts, usagef("--answer takes the answer of one task, here are %d", n)
 	}
 	if opts.Mask, err = batch.Secrets(opts.Files, o.lookupEnv); err != nil {
@@ -88,24 +88,14 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// countTasks counts the tasks that are to run.
-func (o *runOptions) countTasks(files []*task.File, shard batch.Shard) (n int) {
-	for _, f := range files {
-		for i := range f.Tasks {
-			id := f.Tasks[i].ID
-			if ok, _ := path.Match(o.Only, id); (ok || o.Only == "") && shard.Has(id) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // load reads the task files.
 func (o *runOptions) load(batchID string) ([]*task.File, error) {
-	paths, err := taskFiles(o.Args)
-	if err != nil {
+	paths, err := task.Find(o.Args)
+	var path *fs.PathError
+	if errors.As(err, &path) {
 		return nil, err
+	} else if err != nil {
+		return nil, usagef("%w", err)
 	}
 	vars, err := o.vars()
 	if err != nil {
@@ -128,18 +118,10 @@ func (o *runOptions) load(batchID string) ([]*task.File, error) {
 
 // limit lets flags win over the file.
 func (o *runOptions) limit(l *task.Limits) {
-	if o.MaxTurns > 0 {
-		l.Turns = o.MaxTurns
-	}
-	if o.MaxTokens > 0 {
-		l.Tokens = o.MaxTokens
-	}
-	if o.MaxCostUSD > 0 {
-		l.CostUSD = o.MaxCostUSD
-	}
-	if o.MaxWall > 0 {
-		l.Wall = o.MaxWall
-	}
+	l.Turns = cmp.Or(o.MaxTurns, l.Turns)
+	l.Tokens = cmp.Or(o.MaxTokens, l.Tokens)
+	l.CostUSD = cmp.Or(o.MaxCostUSD, l.CostUSD)
+	l.Wall = cmp.Or(o.MaxWall, l.Wall)
 }
 
 // vars are the variables of all files, then those of the command line.
@@ -171,79 +153,6 @@ func (o *runOptions) vars() (map[string]string, error) {
 func (o *runOptions) lookupEnv(name string) (string, bool) {
 	v := o.Env(name)
 	return v, v != ""
-}
-
-// taskFiles resolves files, folders and patterns, each file once, in the order
-// of the arguments and sorted within each.
-func taskFiles(args []string) ([]string, error) {
-	var files []string
-	for _, arg := range args {
-		paths, err := input.Expand(arg)
-		if err != nil {
-			return nil, usagef("%w", err)
-		}
-		for _, path := range paths {
-			found, err := taskFilesAt(path, path == arg)
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range found {
-				if f = filepath.Clean(f); !slices.Contains(files, f) {
-					files = append(files, f)
-				}
-			}
-		}
-	}
-	return files, nil
-}
-
-// taskFilesAt is a file, or the YAML files of a folder; a folder without one
-// is a mistake only if it was named.
-func taskFilesAt(path string, named bool) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{path}, nil // what is wrong with it is said when it is read
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, fmt.Errorf("read folder: %w", err)
-	}
-	var files []string
-	for _, e := range entries {
-		ext := strings.ToLower(filepath.Ext(e.Name()))
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".yaml" || ext == ".yml") {
-			files = append(files, filepath.Join(path, e.Name()))
-		}
-	}
-	if named && len(files) == 0 {
-		return nil, usagef("no *.yaml or *.yml file in %s", path)
-	}
-	return files, nil
-}
-
-// outTime is the form of the default output folder's name.
-const outTime = "20060102T150405Z"
-
-// newFolder makes the default output folder. It has the time in its name, and
-// a number if two runs start within a second.
-func newFolder(now time.Time) (string, error) {
-	if err := os.MkdirAll("runs", 0o700); err != nil {
-		return "", fmt.Errorf("make the output folder: %w", err)
-	}
-	base := filepath.Join("runs", now.UTC().Format(outTime))
-	for n := 1; ; n++ {
-		folder := base
-		if n > 1 {
-			folder = fmt.Sprintf("%s-%d", base, n)
-		}
-		err := os.Mkdir(folder, 0o700)
-		if err == nil {
-			return folder, nil
-		}
-		if !errors.Is(err, os.ErrExist) {
-			return "", fmt.Errorf("make the output folder: %w", err)
-		}
-	}
 }
 
 // writeAnswer writes what the only task answered.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 const (
@@ -59,6 +60,23 @@ func (c *Control) Read(ctx context.Context, r io.Reader) error {
 		}
 	}
 	return nil
+}
+
+// Listen reads commands until stop is called. The input may never end, and
+// nothing waits for it: input gives what can be read for as long as a context
+// lasts. failed hears what kept commands from being read.
+func (c *Control) Listen(ctx context.Context, input func(context.Context) io.Reader, failed func(error)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		if err := c.Read(ctx, input(ctx)); err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
+			failed(err)
+		}
+	})
+	return func() {
+		cancel()
+		reading.Wait()
+	}
 }
 
 // line obeys one line; what is wrong with it is answered with its place.

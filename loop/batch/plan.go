@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/turnlog/turnlog/loop/batch/assertion"
 	"github.com/turnlog/turnlog/loop/batch/policy"
@@ -47,7 +48,7 @@ func (b *batch) prepare() error {
 				continue
 			}
 			byID[t.ID] = t
-			if !b.chosen(t.ID) {
+			if !b.o.chosen(t.ID) {
 				continue
 			}
 			p, err := b.plan(t, finished)
@@ -83,14 +84,22 @@ func (m *mistakes) add(err error) {
 	}
 }
 
-// chosen reports whether a task is part of this batch.
-func (b *batch) chosen(id string) bool {
-	if b.o.Only != "" {
-		if ok, err := path.Match(b.o.Only, id); err != nil || !ok {
-			return false
+// chosen reports whether a task is part of the batch.
+func (o *Options) chosen(id string) bool {
+	ok, err := path.Match(o.Only, id)
+	return (o.Only == "" || ok && err == nil) && o.Shard.Has(id)
+}
+
+// Count counts the tasks that are part of the batch.
+func (o *Options) Count() (n int) {
+	for _, f := range o.Files {
+		for i := range f.Tasks {
+			if o.chosen(f.Tasks[i].ID) {
+				n++
+			}
 		}
 	}
-	return b.o.Shard.Has(id)
+	return n
 }
 
 // plan checks that one task can start.
@@ -179,6 +188,31 @@ func (p *plan) answer(out string) string {
 		}
 	}
 	return lastText(messages)
+}
+
+// outTime is the form of the default output folder's name.
+const outTime = "20060102T150405Z"
+
+// NewFolder makes the default output folder. It has the time in its name, and
+// a number if two runs start within a second.
+func NewFolder(now time.Time) (string, error) {
+	if err := os.MkdirAll("runs", 0o700); err != nil {
+		return "", fmt.Errorf("make the output folder: %w", err)
+	}
+	base := filepath.Join("runs", now.UTC().Format(outTime))
+	for n := 1; ; n++ {
+		folder := base
+		if n > 1 {
+			folder = fmt.Sprintf("%s-%d", base, n)
+		}
+		err := os.Mkdir(folder, 0o700)
+		if err == nil {
+			return folder, nil
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", fmt.Errorf("make the output folder: %w", err)
+		}
+	}
 }
 
 // Planned is what a batch would do with one task.
