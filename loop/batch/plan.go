@@ -38,16 +38,13 @@ func (b *batch) prepare() error {
 			return err
 		}
 	}
-	byID := map[string]*task.Task{}
 	var wrong mistakes
+	if err := task.Unique(b.o.Files...); err != nil {
+		wrong.add(err)
+	}
 	for _, f := range b.o.Files {
 		for i := range f.Tasks {
 			t := &f.Tasks[i]
-			if first := byID[t.ID]; first != nil {
-				wrong.add(fmt.Errorf("%s: the task id %q is taken by %s", t.File, t.ID, first.File))
-				continue
-			}
-			byID[t.ID] = t
 			if !b.o.chosen(t.ID) {
 				continue
 			}
