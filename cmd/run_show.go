@@ -2,13 +2,11 @@ package cmd
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop/batch"
-	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/progress"
 	"github.com/turnlog/turnlog/loop/batch/render"
@@ -17,8 +15,8 @@ import (
 
 // sinks are what sees the events: stdout, and whoever watches stderr. done
 // takes what is drawn there away.
-func (o *runOptions) sinks(secrets *mask.Mask) (all batch.Sinks, done func(), err error) {
-	out, err := render.New(o.Format, o.Out, render.Options{Mask: secrets, Color: o.Color()})
+func (o *runOptions) sinks() (all batch.Sinks, done func(), err error) {
+	out, err := render.New(o.Format, o.Out, render.Options{Mask: o.Batch.Mask, Color: o.Color()})
 	if err != nil {
 		return nil, nil, usagef("%w", err)
 	}
@@ -54,29 +52,19 @@ func (o *runOptions) reports() (all []report.Target, err error) {
 }
 
 // writeReports writes what was asked for about a batch that has ended.
-func (o *runOptions) writeReports(all []report.Target, opts *batch.Options, sum *batch.Summary) error {
+func (o *runOptions) writeReports(all []report.Target, sum *batch.Summary) error {
 	// GitHub reads commands on stderr as well, and stdout is for events.
-	place := report.Place{Folder: opts.Out, Log: o.Err, StepSummary: o.Env("GITHUB_STEP_SUMMARY")}
+	place := report.Place{Folder: o.Batch.Out, Log: o.Err, StepSummary: o.Env("GITHUB_STEP_SUMMARY")}
 	var errs []error
 	for _, t := range all {
-		errs = append(errs, t.Write(sum, place, opts.Mask.Text))
+		errs = append(errs, t.Write(sum, place, o.Batch.Mask.Text))
 	}
 	return errors.Join(errs...)
 }
 
-// control obeys commands from stdin until the returned function is called. No
-// other part of a run reads stdin.
-func (o *runOptions) control(ctx context.Context, sink batch.Sink, abort context.CancelCauseFunc) (*batch.Control, func()) {
-	if o.Control == "" {
-		return nil, func() {}
-	}
-	c := batch.NewControl(sink, abort)
-	return c, c.Listen(ctx, o.Input, func(err error) { complain(o.Err, err) })
-}
-
 // note says on stderr what became of the tasks, those that did not end well by
 // name.
-func (o *runOptions) note(opts batch.Options, sum batch.Summary) {
+func (o *runOptions) note(sum *batch.Summary) {
 	const most = 20
 	shown := 0
 	for i := range sum.Results {
@@ -85,11 +73,11 @@ func (o *runOptions) note(opts batch.Options, sum batch.Summary) {
 			continue
 		}
 		if shown++; shown <= most {
-			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, printable(cmp.Or(opts.Mask.Text(r.Reason), "no reason given")))
+			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, printable(cmp.Or(o.Batch.Mask.Text(r.Reason), "no reason given")))
 		}
 	}
 	if shown > most {
 		fmt.Fprintf(o.Err, "turnlog: %d more tasks did not end ok\n", shown-most)
 	}
-	fmt.Fprintf(o.Err, "turnlog: %d of %d tasks ok, transcripts in %s\n", sum.Counts[string(policy.OK)], sum.Tasks, opts.Out)
+	fmt.Fprintf(o.Err, "turnlog: %d of %d tasks ok, transcripts in %s\n", sum.Counts[string(policy.OK)], sum.Tasks, o.Batch.Out)
 }

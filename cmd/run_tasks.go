@@ -20,67 +20,59 @@ import (
 	"github.com/turnlog/turnlog/loop/tool"
 )
 
-// batch reads all that a run needs, before anything is started.
-func (o *runOptions) batch() (batch.Options, error) {
-	var opts batch.Options
+// read reads all that a run needs, before anything is started.
+func (o *runOptions) read() (err error) {
 	if err := o.check(); err != nil {
-		return opts, err
+		return err
 	}
-	shard, err := batch.ParseShard(o.Shard, o.Env)
-	if err != nil {
-		return opts, usagef("--%w", err)
+	b := &o.Batch
+	if b.Shard, err = batch.ParseShard(o.Shard, o.Env); err != nil {
+		return usagef("--%w", err)
 	}
-	if shard.N > 0 && o.Shard == "" && !o.Quiet {
-		fmt.Fprintf(o.Err, "turnlog: shard %s of the tasks, as the environment says; --shard 1/1 runs all\n", shard)
+	if b.Shard.N > 0 && o.Shard == "" && !o.Quiet {
+		fmt.Fprintf(o.Err, "turnlog: shard %s of the tasks, as the environment says; --shard 1/1 runs all\n", b.Shard)
 	}
-	opts = batch.Options{
-		Out: o.Folder, ID: batch.NewID(time.Now()), Version: readBuild().Version,
-		Sync: journal.Sync(o.Sync),
-		Jobs: o.Jobs, FailFast: o.FailFast, Only: o.Only, Shard: shard,
-		Resume: o.Resume, RetryErrors: o.RetryErrors,
-	}
-	if o.Resume {
+	b.ID, b.Version, b.Sync = batch.NewID(time.Now()), readBuild().Version, journal.Sync(o.Sync)
+	if b.Resume {
 		// The id is part of what tasks may be made of, and so of their digests.
-		id, err := results.BatchID(o.Folder, shard.String())
+		id, err := results.BatchID(b.Out, b.Shard.String())
 		if err != nil {
-			return opts, err
+			return err
 		}
-		if id != "" {
-			opts.ID = id
-		}
+		b.ID = cmp.Or(id, b.ID)
 	}
-	if opts.Files, err = o.load(opts.ID); err != nil {
-		return opts, err
+	if b.Files, err = o.load(); err != nil {
+		return err
 	}
-	if n := opts.Count(); o.Answer != "" && n != 1 {
-		return opts, usagef("--answer takes the answer of one task, here are %d", n)
+	if n := b.Count(); o.Answer != "" && n != 1 {
+		return usagef("--answer takes the answer of one task, here are %d", n)
 	}
-	if opts.Mask, err = batch.Secrets(opts.Files, o.lookupEnv); err != nil {
-		return opts, usagef("%w", err)
+	if b.Mask, err = batch.Secrets(b.Files, o.lookupEnv); err != nil {
+		return usagef("%w", err)
 	}
-	return opts, nil
+	return nil
 }
 
 // check finds what is wrong with flags by themselves. What cannot be written is
 // said now, not when hours of work are done.
 func (o *runOptions) check() error {
 	switch {
-	case o.Resume && o.Folder == "":
+	case o.Batch.Resume && o.Batch.Out == "":
 		return usagef("--resume needs --out: the folder of the run to go on with")
-	case o.RetryErrors && !o.Resume:
+	case o.Batch.RetryErrors && !o.Batch.Resume:
 		return usagef("--retry-errors needs --resume")
 	case o.Control != "" && o.Control != "-":
 		return usagef("--control %q: commands are read from standard input only", o.Control).hint("--control -")
-	case o.Jobs < 0:
+	case o.Batch.Jobs < 0:
 		return usagef("--jobs cannot be negative")
 	case o.Answer == "-":
 		return usagef("--answer -: standard output has the events; name a file")
 	}
-	if _, err := path.Match(o.Only, ""); err != nil {
-		return usagef("--only %q: %w", o.Only, err)
+	if _, err := path.Match(o.Batch.Only, ""); err != nil {
+		return usagef("--only %q: %w", o.Batch.Only, err)
 	}
-	if info, err := os.Stat(o.Folder); o.Folder != "" && err == nil && !info.IsDir() {
-		return usagef("--out %s: this is a file, and transcripts need a folder", o.Folder)
+	if info, err := os.Stat(o.Batch.Out); o.Batch.Out != "" && err == nil && !info.IsDir() {
+		return usagef("--out %s: this is a file, and transcripts need a folder", o.Batch.Out)
 	}
 	if info, err := os.Stat(filepath.Dir(o.Answer)); o.Answer != "" && (err != nil || !info.IsDir()) {
 		return usagef("--answer %s: no folder %s", o.Answer, filepath.Dir(o.Answer))
@@ -89,7 +81,7 @@ func (o *runOptions) check() error {
 }
 
 // load reads the task files.
-func (o *runOptions) load(batchID string) ([]*task.File, error) {
+func (o *runOptions) load() ([]*task.File, error) {
 	paths, err := task.Find(o.Args)
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -102,26 +94,20 @@ func (o *runOptions) load(batchID string) ([]*task.File, error) {
 		return nil, err
 	}
 	files, err := task.LoadAll(paths, task.Options{
-		Vars: vars, Model: o.Model, Env: o.lookupEnv, BatchID: batchID,
+		Vars: vars, Model: o.Model, Env: o.lookupEnv, BatchID: o.Batch.ID,
 		Providers: provider.Names(), Tools: tool.Names(),
 	})
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
 	for _, f := range files {
-		for i := range f.Tasks {
-			o.limit(&f.Tasks[i].Finish.Limits)
+		for i := range f.Tasks { // flags win over the file
+			l := &f.Tasks[i].Finish.Limits
+			l.Turns, l.Tokens = cmp.Or(o.Limits.Turns, l.Turns), cmp.Or(o.Limits.Tokens, l.Tokens)
+			l.CostUSD, l.Wall = cmp.Or(o.Limits.CostUSD, l.CostUSD), cmp.Or(o.Limits.Wall, l.Wall)
 		}
 	}
 	return files, nil
-}
-
-// limit lets flags win over the file.
-func (o *runOptions) limit(l *task.Limits) {
-	l.Turns = cmp.Or(o.MaxTurns, l.Turns)
-	l.Tokens = cmp.Or(o.MaxTokens, l.Tokens)
-	l.CostUSD = cmp.Or(o.MaxCostUSD, l.CostUSD)
-	l.Wall = cmp.Or(o.MaxWall, l.Wall)
 }
 
 // vars are the variables of all files, then those of the command line.
@@ -156,11 +142,11 @@ func (o *runOptions) lookupEnv(name string) (string, bool) {
 }
 
 // writeAnswer writes what the only task answered.
-func (o *runOptions) writeAnswer(opts batch.Options, sum batch.Summary) error {
+func (o *runOptions) writeAnswer(sum *batch.Summary) error {
 	if len(sum.Results) != 1 {
 		return nil
 	}
-	text := opts.Mask.Text(sum.Results[0].Answer)
+	text := o.Batch.Mask.Text(sum.Results[0].Answer)
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
