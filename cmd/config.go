@@ -100,14 +100,16 @@ type config struct {
 
 type configFile struct {
 	name string
-	keys []string
+	v    *viper.Viper
 }
+
+// newViper joins keys by "::": rule options and ids may have dots.
+func newViper() *viper.Viper { return viper.NewWithOptions(viper.KeyDelimiter("::")) }
 
 // readConfig reads the user's file, which a CI job must not depend on, and
 // then the project's.
 func readConfig(s Streams) (*config, error) {
-	// Rule options and ids may have dots, so keys are joined by "::" instead.
-	conf := &config{v: viper.NewWithOptions(viper.KeyDelimiter("::"))}
+	conf := &config{v: newViper()}
 	var files []string
 	if s.Getenv != nil && s.Env("CI") == "" { // without an environment there is no user
 		if dir, err := os.UserConfigDir(); err == nil {
@@ -123,37 +125,29 @@ func readConfig(s Streams) (*config, error) {
 }
 
 func (c *config) merge(name string) error {
-	file := viper.NewWithOptions(viper.KeyDelimiter("::"))
+	file := newViper()
 	file.SetConfigFile(name)
 	file.SetConfigType("yaml")
 	err := file.ReadInConfig()
-	if errors.Is(err, fs.ErrNotExist) {
+	var parse viper.ConfigParseError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.As(err, &parse):
+		return usagef("read %s: %w", name, parse.Unwrap()) // the file is named already
+	case err != nil:
+		return usagef("read %s: %w", name, err)
 	}
-	if err != nil {
-		return usagef("read %s: %w", name, configProblem(err))
-	}
-	keys := file.AllKeys()
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(slices.Values(file.AllKeys())) {
 		if err := checkKey(name, key); err != nil {
 			return err
 		}
 	}
-	c.sources = append(c.sources, configFile{name, keys})
+	c.sources = append(c.sources, configFile{name, file})
 	if err := c.v.MergeConfigMap(file.AllSettings()); err != nil {
 		return fmt.Errorf("merge %s: %w", name, err)
 	}
 	return nil
-}
-
-// configProblem takes viper's wrapping off: the file is named already.
-func configProblem(err error) error {
-	var parse viper.ConfigParseError
-	if errors.As(err, &parse) {
-		return parse.Unwrap()
-	}
-	return err
 }
 
 // secret matches keys that name an endpoint or a credential. A repository's
@@ -195,12 +189,9 @@ func (c *config) lookup(set setting, s Streams) (value []string, source string) 
 			return []string{v}, name
 		}
 	}
-	if !c.v.IsSet(set.key()) {
-		return nil, ""
-	}
 	for _, file := range slices.Backward(c.sources) {
-		if slices.Contains(file.keys, set.key()) {
-			return asStrings(c.v.Get(set.key())), file.name + ": " + dotted(set.key())
+		if file.v.IsSet(set.key()) {
+			return asStrings(file.v.Get(set.key())), file.name + ": " + dotted(set.key())
 		}
 	}
 	return nil, ""

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/turnlog/turnlog/replay/diff"
 	"github.com/turnlog/turnlog/replay/foreign"
+	"github.com/turnlog/turnlog/replay/input"
 	"github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -28,10 +30,10 @@ func (s *side) close() {
 	}
 }
 
-// open opens a file to read, see openInput; what is not there is a mistake of
+// open opens a file to read, see [input.Open]; what is not there is a mistake of
 // the caller.
 func open(ctx context.Context, name string) (*os.File, io.Reader, io.ReaderAt, error) {
-	f, r, at, err := openInput(ctx, name)
+	f, r, at, err := input.Open(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil, usagef("%w", err)
@@ -100,7 +102,7 @@ func showAppended(o *diffOptions, ok bool, line int) (err error) {
 	switch {
 	case o.Quiet:
 	case o.Format == "json":
-		err = writeJSON(o.Out, struct {
+		err = json.NewEncoder(o.Out).Encode(struct {
 			Version    int  `json:"version"`
 			AppendOnly bool `json:"appendOnly"`
 			Line       int  `json:"line,omitempty"` // of A that B does not have as it is

@@ -67,23 +67,27 @@ func (s signalError) Error() string {
 // ExitCode is the code of a process that the signal ended.
 func (s signalError) ExitCode() int { return exitSignalled + int(s) }
 
-// usageError is a mistake of the caller; hints say what to do instead.
+// usageError is a mistake of the caller; Hint says what to do instead.
 type usageError struct {
-	err   error
-	hints []string
+	error
+	Hint string
 }
 
-func (u *usageError) Error() string { return u.err.Error() }
-func (u *usageError) Unwrap() error { return u.err }
+func (u *usageError) Unwrap() error { return u.error }
 
-// usagef makes a usage error; %w works.
+// usagef makes a usage error; %w works, and brings the hint of what it wraps.
 func usagef(format string, args ...any) *usageError {
-	return &usageError{err: fmt.Errorf(format, args...)}
+	u := &usageError{error: fmt.Errorf(format, args...)}
+	var known interface{ Hint() string }
+	if errors.As(u.error, &known) {
+		u.Hint = known.Hint()
+	}
+	return u
 }
 
-// hint adds a line that says what to do next.
+// hint says what to do next.
 func (u *usageError) hint(format string, args ...any) *usageError {
-	u.hints = append(u.hints, fmt.Sprintf(format, args...))
+	u.Hint = fmt.Sprintf(format, args...)
 	return u
 }
 
@@ -99,10 +103,8 @@ func complain(w io.Writer, err error) {
 		fmt.Fprintf(w, "turnlog: error: %s\n", printable(strings.TrimRight(line, "\r\n")))
 	}
 	var usage *usageError
-	if errors.As(err, &usage) {
-		for _, h := range usage.hints {
-			fmt.Fprintf(w, "turnlog: hint: %s\n", printable(h))
-		}
+	if errors.As(err, &usage) && usage.Hint != "" {
+		fmt.Fprintf(w, "turnlog: hint: %s\n", printable(usage.Hint))
 	}
 }
 

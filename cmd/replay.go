@@ -5,15 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/transcript"
+	"github.com/turnlog/turnlog/replay/tree"
+	"github.com/turnlog/turnlog/replay/view"
 )
 
 type replayOptions struct {
@@ -69,83 +68,41 @@ that leads to the cut, or to --leaf; by default to the last entry of the file.`,
 	f := c.Flags()
 	f.StringVar(&at, "at", "end", "`cut` to stop at: line:N, entry:ID, turn:N or end")
 	f.StringVar(&o.Leaf, "leaf", "", "`entry` at the end of the path (default: the last of the file)")
-	enumFlag(c, &o.View, "view", "summary", "what to show", names(views()))
+	enumFlag(c, &o.View, "view", "summary", "what to show", view.Names())
 	f.BoolVar(&o.Wire, "wire", false, "show a request as it is sent: declarations folded, failed turns left out, open calls answered")
-	enumFlag(c, &mode, "tools-mode", string(replay.ModeNone), "how a transport carries changes of tools (implies --wire)", modeNames())
+	enumFlag(c, &mode, "tools-mode", string(replay.ModeNone), "how a transport carries changes of tools (implies --wire)", texts(replay.Modes()))
 	enumFlag(c, &o.Format, "format", "text", "how to show it", []string{"text", "json", "ndjson"})
 	f.BoolVar(&o.All, "all", false, "show the state at every entry, in file order")
 	return c
 }
 
-func modeNames() []string {
-	var out []string
-	for _, m := range replay.Modes() {
-		out = append(out, string(m))
-	}
-	return out
-}
-
 func replayRun(ctx context.Context, o *replayOptions) error {
-	view, err := pick("view", views(), o.View)
-	if err != nil {
-		return err
-	}
 	session, err := readSession(ctx, o)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(o.Out, 64<<10)
-	w := &viewWriter{w: out, format: o.Format, view: view}
+	how := view.Options{View: o.View, Format: o.Format, Wire: o.Wire, Mode: o.Mode}
 	if o.All {
-		err = writeAll(ctx, w, session)
+		err = view.All(ctx, out, session, how)
 	} else {
-		err = writeOne(w, session, o)
+		err = view.At(out, session, o.At, o.Leaf, how)
 	}
-	if err != nil {
+	var cut *replay.CutError
+	if errors.As(err, &cut) {
+		return usagef("%s: %w", o.File, err)
+	} else if err != nil {
 		return err
 	}
-	if err := errors.Join(w.close(), out.Flush()); err != nil {
+	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }
 
-func writeOne(w *viewWriter, s *session, o *replayOptions) error {
-	state, at, err := s.tree.At(o.At, o.Leaf)
-	var cut *replay.CutError
-	if errors.As(err, &cut) {
-		return usagef("%s: %w", s.name, err)
-	} else if err != nil {
-		return err
-	}
-	return w.one(&moment{session: s, State: state, at: at, options: o})
-}
-
-func writeAll(ctx context.Context, w *viewWriter, s *session) error {
-	for i, state := range s.tree.All() {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		e := &s.tree.Entries[i]
-		at := replay.Position{Line: e.Line, Entry: e.ID, Turn: state.Turn()}
-		if err := w.each(&moment{session: s, State: state, at: at}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// session is a file that was read.
-type session struct {
-	name      string
-	format    string
-	knowledge replay.Knowledge
-	tree      *replay.Tree
-}
-
 // readSession reads a file or standard input. What is no session is a usage
 // error: nothing could be said about it.
-func readSession(ctx context.Context, o *replayOptions) (*session, error) {
+func readSession(ctx context.Context, o *replayOptions) (*view.Session, error) {
 	r := o.Input(ctx)
 	if o.File != "-" {
 		f, file, _, err := open(ctx, o.File)
@@ -155,59 +112,23 @@ func readSession(ctx context.Context, o *replayOptions) (*session, error) {
 		defer f.Close() // read only
 		r = file
 	}
-	in := bufio.NewReaderSize(r, foreign.HeadSize)
-	head, err := in.Peek(foreign.HeadSize)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read %s: %w", o.File, err)
+	f, err := foreign.Open(r, o.File, "", transcript.Options{})
+	var unknown *foreign.UnknownError
+	if errors.As(err, &unknown) {
+		return nil, usagef("%s: not a transcript that can be replayed: it looks like %s", o.File, unknown.Seen)
+	} else if err != nil {
+		return nil, err
 	}
-	format, seen, err := foreign.Detect(head, "")
-	if err != nil {
-		return nil, usagef("%w", err)
+	parts := f.Parts()
+	if o.Leaf == "" && o.At.Line > 0 {
+		parts = tree.Until(parts, o.At.Line) // what came later does not count
 	}
-	if format.Records == nil {
-		return nil, usagef("%s: not a transcript that can be replayed: it looks like %s", o.File, seen)
-	}
-	tree, err := replay.Read(entries(transcript.Lines(in, transcript.Options{}), format))
+	t, err := replay.ReadParts(parts)
 	var newer *replay.NewerFormatError
 	if errors.As(err, &newer) {
 		return nil, usagef("%s: %w", o.File, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.File, err)
 	}
-	return &session{name: o.File, format: format.Name, knowledge: knowledge(format, tree), tree: tree}, nil
-}
-
-// knowledge is what a format can tell, as far as this file does.
-func knowledge(f foreign.Format, t *replay.Tree) replay.Knowledge {
-	if t.Knowledge() == replay.Unknown {
-		return replay.Unknown
-	}
-	return f.Knowledge
-}
-
-// entries turns the records of a format into entries of a tree. Records of
-// formats without links follow one another in their chain; the ids exist in
-// memory only.
-func entries(lines iter.Seq2[transcript.Line, error], f foreign.Format) iter.Seq2[transcript.Line, error] {
-	if f.Seals {
-		return lines // a session: its records are entries
-	}
-	return func(yield func(transcript.Line, error) bool) {
-		last := map[string]string{}
-		for l, err := range lines {
-			var records []transcript.Entry
-			f.Records(&l, func(chain string, e *transcript.Entry) {
-				if e.Type != transcript.TypeSession && e.ID == "" {
-					e.ID = "line-" + strconv.Itoa(l.No) + "." + strconv.Itoa(len(records)+1)
-					e.ParentID = last[chain]
-				}
-				last[chain] = e.ID
-				records = append(records, *e)
-			})
-			l.Records = records
-			if !yield(l, err) {
-				return
-			}
-		}
-	}
+	return &view.Session{Name: o.File, Format: f.Format.Name, Knowledge: f.Knowledge(t.Knowledge() != replay.Unknown), Tree: t}, nil
 }

@@ -1,10 +1,8 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"syscall"
@@ -13,15 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnlog/turnlog/loop/batch"
-	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/render"
+	"github.com/turnlog/turnlog/loop/batch/report"
 	"github.com/turnlog/turnlog/loop/journal"
+	"github.com/turnlog/turnlog/loop/task"
 )
 
 type runOptions struct {
 	Streams
 	Args     []string
-	Folder   string
 	Format   string
 	Progress string
 	Reports  []string // KIND[=PATH]
@@ -31,22 +29,14 @@ type runOptions struct {
 	Answer   string
 
 	// Of the tasks.
-	Vars       []string
-	VarFiles   []string
-	Model      string
-	MaxTurns   int
-	MaxTokens  int64
-	MaxCostUSD float64
-	MaxWall    time.Duration
+	Vars     []string
+	VarFiles []string
+	Model    string
+	Limits   task.Limits
 
-	// Of the batch.
-	Jobs        int
-	Only        string
-	Shard       string
-	Resume      bool
-	RetryErrors bool
-	FailFast    bool
-	Plan        bool
+	Batch batch.Options
+	Shard string
+	Plan  bool
 }
 
 func newRun(s Streams, runF func(context.Context, *runOptions) error) *cobra.Command {
@@ -102,10 +92,10 @@ the exit code that its failed tasks share, else 1.`,
 
 func (o *runOptions) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&o.Folder, "out", "", "output `folder` (default runs/<UTC time>)")
+	f.StringVar(&o.Batch.Out, "out", "", "output `folder` (default runs/<UTC time>)")
 	enumFlag(c, &o.Format, "format", "ndjson", "how stdout shows what happens", render.Formats())
 	enumFlag(c, &o.Progress, "progress", progressAuto, "show progress on stderr", progressModes())
-	f.StringArrayVar(&o.Reports, "report", nil, "report the tasks to CI, `KIND[=PATH]`: "+strings.Join(reportKinds(), " or ")+"; may be repeated")
+	f.StringArrayVar(&o.Reports, "report", nil, "report the tasks to CI, `KIND[=PATH]`: "+strings.Join(report.Kinds(), " or ")+"; may be repeated")
 	f.StringVar(&o.Control, "control", "", "obey commands from `-`, standard input: steer, follow_up and abort as NDJSON")
 	enumFlag(c, &o.Sync, "sync", string(journal.SyncTurn), "flush transcripts to disk after each of these", journal.Syncs())
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "no notes on stderr")
@@ -114,93 +104,83 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringArrayVar(&o.Vars, "var", nil, "set a variable of the task files, `NAME=VALUE`")
 	f.StringArrayVar(&o.VarFiles, "vars", nil, "set variables from a YAML or JSON `FILE`")
 	f.StringVarP(&o.Model, "model", "m", "", "use another model: a `NAME` out of models, or one that the endpoint knows")
-	f.IntVar(&o.MaxTurns, "max-turns", 0, "limit the requests of each task")
-	f.Int64Var(&o.MaxTokens, "max-tokens", 0, "limit the tokens of each task")
-	f.Float64Var(&o.MaxCostUSD, "max-cost-usd", 0, "limit the cost of each task")
-	f.DurationVar(&o.MaxWall, "max-wall", 0, "limit the time of each task")
-	limitFlag(c, "max-turns", func() bool { return o.MaxTurns > 0 })
-	limitFlag(c, "max-tokens", func() bool { return o.MaxTokens > 0 })
-	limitFlag(c, "max-cost-usd", func() bool { return o.MaxCostUSD > 0 && !math.IsInf(o.MaxCostUSD, 1) })
-	limitFlag(c, "max-wall", func() bool { return o.MaxWall > 0 })
+	f.IntVar(&o.Limits.Turns, "max-turns", 0, "limit the requests of each task")
+	f.Int64Var(&o.Limits.Tokens, "max-tokens", 0, "limit the tokens of each task")
+	f.Float64Var(&o.Limits.CostUSD, "max-cost-usd", 0, "limit the cost of each task")
+	f.DurationVar(&o.Limits.Wall, "max-wall", 0, "limit the time of each task")
+	limitFlag(c, "max-turns", func() bool { return o.Limits.Turns > 0 })
+	limitFlag(c, "max-tokens", func() bool { return o.Limits.Tokens > 0 })
+	limitFlag(c, "max-cost-usd", func() bool { return o.Limits.CostUSD > 0 && !math.IsInf(o.Limits.CostUSD, 1) })
+	limitFlag(c, "max-wall", func() bool { return o.Limits.Wall > 0 })
 
-	f.IntVarP(&o.Jobs, "jobs", "j", 0, "tasks at once (default: what the files say, or 1)")
-	f.StringVar(&o.Only, "only", "", "run the tasks whose id matches `GLOB`")
+	f.IntVarP(&o.Batch.Jobs, "jobs", "j", 0, "tasks at once (default: what the files say, or 1)")
+	f.StringVar(&o.Batch.Only, "only", "", "run the tasks whose id matches `GLOB`")
 	f.StringVar(&o.Shard, "shard", "", "run part `i/n` of the tasks; by default CI_NODE_INDEX and CI_NODE_TOTAL say which, /n takes JOB_COMPLETION_INDEX")
-	f.BoolVar(&o.Resume, "resume", false, "keep what is finished in --out and go on with the rest")
-	f.BoolVar(&o.RetryErrors, "retry-errors", false, "with --resume: run tasks that ended as error again")
-	f.BoolVar(&o.FailFast, "fail-fast", false, "start no task after one that did not end ok")
+	f.BoolVar(&o.Batch.Resume, "resume", false, "keep what is finished in --out and go on with the rest")
+	f.BoolVar(&o.Batch.RetryErrors, "retry-errors", false, "with --resume: run tasks that ended as error again")
+	f.BoolVar(&o.Batch.FailFast, "fail-fast", false, "start no task after one that did not end ok")
 	f.BoolVar(&o.Plan, "plan", false, "check everything and print what would run; start nothing")
 }
 
 func runRun(ctx context.Context, o *runOptions) error {
-	reports, err := parseReports(o.Reports)
+	reports, err := o.reports()
 	if err != nil {
 		return err
 	}
-	opts, err := o.batch()
-	if err != nil {
+	if err := o.read(); err != nil {
 		return err
 	}
 	if o.Plan {
-		return o.plan(opts)
+		tasks, bound, err := batch.Plan(o.Batch)
+		if err != nil {
+			return planError(err)
+		}
+		return render.Plan(o.Format, o.Out, tasks, bound)
 	}
-	if opts.Out == "" {
-		if opts.Out, err = newFolder(time.Now()); err != nil {
+	if o.Batch.Out == "" {
+		if o.Batch.Out, err = batch.NewFolder(time.Now()); err != nil {
 			return err
 		}
 	}
-	sum, err := o.start(ctx, &opts)
+	sum, err := o.start(ctx)
+	if planned := planError(err); planned != err {
+		return planned
+	}
+	err = errors.Join(err, o.writeReports(reports, &sum))
+	if err == nil && o.Answer != "" {
+		err = o.writeAnswer(&sum)
+	}
+	if !o.Quiet {
+		o.note(&sum)
+	}
+	if err == nil && sum.ExitCode != exitOK {
+		return outcome(sum.ExitCode)
+	}
+	return err
+}
+
+// planError makes a usage error of what kept a batch from being started.
+func planError(err error) error {
 	var plan *batch.PlanError
 	if errors.As(err, &plan) {
 		return usagef("%w", plan.Err)
 	}
-	err = errors.Join(err, o.writeReports(reports, &opts, &sum))
-	if err == nil && o.Answer != "" {
-		err = o.writeAnswer(opts, sum)
-	}
-	if !o.Quiet {
-		o.note(opts, sum)
-	}
-	if err != nil {
-		return err
-	}
-	if sum.ExitCode != exitOK {
-		return outcome(sum.ExitCode)
-	}
-	return nil
+	return err
 }
 
 // start runs the batch, shows its events and obeys commands.
-func (o *runOptions) start(ctx context.Context, opts *batch.Options) (batch.Summary, error) {
-	sinks, done, err := o.sinks(opts.Mask)
+func (o *runOptions) start(ctx context.Context) (batch.Summary, error) {
+	sinks, done, err := o.sinks()
 	if err != nil {
 		return batch.Summary{}, err
 	}
 	defer done()
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
-	control, stop := o.control(ctx, sinks, abort)
-	defer stop()
-	opts.Sink, opts.Control = sinks, control
-	return batch.Run(ctx, *opts)
-}
-
-// note says on stderr what became of the tasks, those that did not end well by
-// name.
-func (o *runOptions) note(opts batch.Options, sum batch.Summary) {
-	const most = 20
-	shown := 0
-	for i := range sum.Results {
-		r := &sum.Results[i]
-		if r.Status == policy.OK || r.Status == policy.Skipped {
-			continue
-		}
-		if shown++; shown <= most {
-			fmt.Fprintf(o.Err, "turnlog: task %s: %s: %s\n", r.ID, r.Status, printable(cmp.Or(opts.Mask.Text(r.Reason), "no reason given")))
-		}
+	o.Batch.Sink = sinks
+	if o.Control != "" { // no other part of a run reads stdin
+		o.Batch.Control = batch.NewControl(sinks, abort)
+		defer o.Batch.Control.Listen(ctx, o.Input, func(err error) { complain(o.Err, err) })()
 	}
-	if shown > most {
-		fmt.Fprintf(o.Err, "turnlog: %d more tasks did not end ok\n", shown-most)
-	}
-	fmt.Fprintf(o.Err, "turnlog: %d of %d tasks ok, transcripts in %s\n", sum.Counts[string(policy.OK)], sum.Tasks, opts.Out)
+	return batch.Run(ctx, o.Batch)
 }

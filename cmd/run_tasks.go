@@ -1,84 +1,78 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/loop/tool"
 )
 
-// batch reads all that a run needs, before anything is started.
-func (o *runOptions) batch() (batch.Options, error) {
-	var opts batch.Options
+// read reads all that a run needs, before anything is started.
+func (o *runOptions) read() (err error) {
 	if err := o.check(); err != nil {
-		return opts, err
+		return err
 	}
-	shard, err := batch.ParseShard(o.Shard, o.Env)
-	if err != nil {
-		return opts, usagef("--%w", err)
+	b := &o.Batch
+	if b.Shard, err = batch.ParseShard(o.Shard, o.Env); err != nil {
+		return usagef("--%w", err)
 	}
-	if shard.N > 0 && o.Shard == "" && !o.Quiet {
-		fmt.Fprintf(o.Err, "turnlog: shard %s of the tasks, as the environment says; --shard 1/1 runs all\n", shard)
+	if b.Shard.N > 0 && o.Shard == "" && !o.Quiet {
+		fmt.Fprintf(o.Err, "turnlog: shard %s of the tasks, as the environment says; --shard 1/1 runs all\n", b.Shard)
 	}
-	opts = batch.Options{
-		Out: o.Folder, ID: batch.NewID(time.Now()), Version: readBuild().Version,
-		Sync: journal.Sync(o.Sync),
-		Jobs: o.Jobs, FailFast: o.FailFast, Only: o.Only, Shard: shard,
-		Resume: o.Resume, RetryErrors: o.RetryErrors,
-	}
-	if o.Resume {
+	b.ID, b.Version, b.Sync = batch.NewID(time.Now()), readBuild().Version, journal.Sync(o.Sync)
+	if b.Resume {
 		// The id is part of what tasks may be made of, and so of their digests.
-		id, err := batch.ResultsID(o.Folder, shard)
+		id, err := results.BatchID(b.Out, b.Shard.String())
 		if err != nil {
-			return opts, err
+			return err
 		}
-		if id != "" {
-			opts.ID = id
-		}
+		b.ID = cmp.Or(id, b.ID)
 	}
-	if opts.Files, err = o.load(opts.ID); err != nil {
-		return opts, err
+	if b.Files, err = o.load(); err != nil {
+		return err
 	}
-	if n := o.countTasks(opts.Files, shard); o.Answer != "" && n != 1 {
-		return opts, usagef("--answer takes the answer of one task, here are %d", n)
+	if n := b.Count(); o.Answer != "" && n != 1 {
+		return usagef("--answer takes the answer of one task, here are %d", n)
 	}
-	if opts.Mask, err = batch.Secrets(opts.Files, o.lookupEnv); err != nil {
-		return opts, usagef("%w", err)
+	if b.Mask, err = batch.Secrets(b.Files, o.lookupEnv); err != nil {
+		return usagef("%w", err)
 	}
-	return opts, nil
+	return nil
 }
 
 // check finds what is wrong with flags by themselves. What cannot be written is
 // said now, not when hours of work are done.
 func (o *runOptions) check() error {
 	switch {
-	case o.Resume && o.Folder == "":
+	case o.Batch.Resume && o.Batch.Out == "":
 		return usagef("--resume needs --out: the folder of the run to go on with")
-	case o.RetryErrors && !o.Resume:
+	case o.Batch.RetryErrors && !o.Batch.Resume:
 		return usagef("--retry-errors needs --resume")
 	case o.Control != "" && o.Control != "-":
 		return usagef("--control %q: commands are read from standard input only", o.Control).hint("--control -")
-	case o.Jobs < 0:
+	case o.Batch.Jobs < 0:
 		return usagef("--jobs cannot be negative")
 	case o.Answer == "-":
 		return usagef("--answer -: standard output has the events; name a file")
 	}
-	if _, err := path.Match(o.Only, ""); err != nil {
-		return usagef("--only %q: %w", o.Only, err)
+	if _, err := path.Match(o.Batch.Only, ""); err != nil {
+		return usagef("--only %q: %w", o.Batch.Only, err)
 	}
-	if info, err := os.Stat(o.Folder); o.Folder != "" && err == nil && !info.IsDir() {
-		return usagef("--out %s: this is a file, and transcripts need a folder", o.Folder)
+	if info, err := os.Stat(o.Batch.Out); o.Batch.Out != "" && err == nil && !info.IsDir() {
+		return usagef("--out %s: this is a file, and transcripts need a folder", o.Batch.Out)
 	}
 	if info, err := os.Stat(filepath.Dir(o.Answer)); o.Answer != "" && (err != nil || !info.IsDir()) {
 		return usagef("--answer %s: no folder %s", o.Answer, filepath.Dir(o.Answer))
@@ -86,58 +80,34 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// countTasks counts the tasks that are to run.
-func (o *runOptions) countTasks(files []*task.File, shard batch.Shard) (n int) {
-	for _, f := range files {
-		for i := range f.Tasks {
-			id := f.Tasks[i].ID
-			if ok, _ := path.Match(o.Only, id); (ok || o.Only == "") && shard.Has(id) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // load reads the task files.
-func (o *runOptions) load(batchID string) ([]*task.File, error) {
-	paths, err := taskFiles(o.Args)
-	if err != nil {
+func (o *runOptions) load() ([]*task.File, error) {
+	paths, err := task.Find(o.Args)
+	var path *fs.PathError
+	if errors.As(err, &path) {
 		return nil, err
+	} else if err != nil {
+		return nil, usagef("%w", err)
 	}
 	vars, err := o.vars()
 	if err != nil {
 		return nil, err
 	}
 	files, err := task.LoadAll(paths, task.Options{
-		Vars: vars, Model: o.Model, Env: o.lookupEnv, BatchID: batchID,
+		Vars: vars, Model: o.Model, Env: o.lookupEnv, BatchID: o.Batch.ID,
 		Providers: provider.Names(), Tools: tool.Names(),
 	})
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
 	for _, f := range files {
-		for i := range f.Tasks {
-			o.limit(&f.Tasks[i].Finish.Limits)
+		for i := range f.Tasks { // flags win over the file
+			l := &f.Tasks[i].Finish.Limits
+			l.Turns, l.Tokens = cmp.Or(o.Limits.Turns, l.Turns), cmp.Or(o.Limits.Tokens, l.Tokens)
+			l.CostUSD, l.Wall = cmp.Or(o.Limits.CostUSD, l.CostUSD), cmp.Or(o.Limits.Wall, l.Wall)
 		}
 	}
 	return files, nil
-}
-
-// limit lets flags win over the file.
-func (o *runOptions) limit(l *task.Limits) {
-	if o.MaxTurns > 0 {
-		l.Turns = o.MaxTurns
-	}
-	if o.MaxTokens > 0 {
-		l.Tokens = o.MaxTokens
-	}
-	if o.MaxCostUSD > 0 {
-		l.CostUSD = o.MaxCostUSD
-	}
-	if o.MaxWall > 0 {
-		l.Wall = o.MaxWall
-	}
 }
 
 // vars are the variables of all files, then those of the command line.
@@ -171,85 +141,12 @@ func (o *runOptions) lookupEnv(name string) (string, bool) {
 	return v, v != ""
 }
 
-// taskFiles resolves files, folders and patterns, each file once, in the order
-// of the arguments and sorted within each.
-func taskFiles(args []string) ([]string, error) {
-	var files []string
-	for _, arg := range args {
-		paths, err := expand(arg)
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			found, err := taskFilesAt(path, path == arg)
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range found {
-				if f = filepath.Clean(f); !slices.Contains(files, f) {
-					files = append(files, f)
-				}
-			}
-		}
-	}
-	return files, nil
-}
-
-// taskFilesAt is a file, or the YAML files of a folder; a folder without one
-// is a mistake only if it was named.
-func taskFilesAt(path string, named bool) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{path}, nil // what is wrong with it is said when it is read
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, fmt.Errorf("read folder: %w", err)
-	}
-	var files []string
-	for _, e := range entries {
-		ext := strings.ToLower(filepath.Ext(e.Name()))
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".yaml" || ext == ".yml") {
-			files = append(files, filepath.Join(path, e.Name()))
-		}
-	}
-	if named && len(files) == 0 {
-		return nil, usagef("no *.yaml or *.yml file in %s", path)
-	}
-	return files, nil
-}
-
-// outTime is the form of the default output folder's name.
-const outTime = "20060102T150405Z"
-
-// newFolder makes the default output folder. It has the time in its name, and
-// a number if two runs start within a second.
-func newFolder(now time.Time) (string, error) {
-	if err := os.MkdirAll("runs", 0o700); err != nil {
-		return "", fmt.Errorf("make the output folder: %w", err)
-	}
-	base := filepath.Join("runs", now.UTC().Format(outTime))
-	for n := 1; ; n++ {
-		folder := base
-		if n > 1 {
-			folder = fmt.Sprintf("%s-%d", base, n)
-		}
-		err := os.Mkdir(folder, 0o700)
-		if err == nil {
-			return folder, nil
-		}
-		if !errors.Is(err, os.ErrExist) {
-			return "", fmt.Errorf("make the output folder: %w", err)
-		}
-	}
-}
-
 // writeAnswer writes what the only task answered.
-func (o *runOptions) writeAnswer(opts batch.Options, sum batch.Summary) error {
+func (o *runOptions) writeAnswer(sum *batch.Summary) error {
 	if len(sum.Results) != 1 {
 		return nil
 	}
-	text := opts.Mask.Text(sum.Results[0].Answer)
+	text := o.Batch.Mask.Text(sum.Results[0].Answer)
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

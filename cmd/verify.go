@@ -4,17 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"runtime"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/audit"
 	"github.com/turnlog/turnlog/replay/foreign"
+	"github.com/turnlog/turnlog/replay/input"
 	"github.com/turnlog/turnlog/replay/report"
+	"github.com/turnlog/turnlog/replay/report/workflow"
 	"github.com/turnlog/turnlog/replay/verify"
+	"github.com/turnlog/turnlog/replay/verify/rule"
 )
 
 type verifyOptions struct {
@@ -98,95 +100,98 @@ func verifyRun(ctx context.Context, o *verifyOptions) error {
 	case err != nil:
 		return err
 	case o.Explain != "":
-		return explain(o)
+		r, err := verify.Find(rule.All(), o.Explain)
+		if err != nil {
+			return usageWithin("--explain", err)
+		}
+		return report.Explain(o.Out, r, projectConfig)
 	case o.List:
-		return list(o, rules)
+		return report.List(o.Out, o.Format, rules)
 	case len(o.Args) == 0:
 		return usagef("nothing to verify").hint("name files, folders or - for standard input")
 	}
-	inputs, err := collect(o.Args)
+	files, err := input.Find(o.Args)
 	if err != nil {
-		return err
+		return usagef("%w", err)
 	}
-	v, err := newVerification(o, inputs, rules, options)
-	if err != nil {
-		return err
+	a := audit.Options{Stdin: o.In, Rules: rules, Verify: options}
+	if o.FailOn != "never" {
+		a.FailOn = verify.Severity(o.FailOn)
 	}
-	defer v.close()
-	workers := runtime.GOMAXPROCS(0)
-	v.options.Workers = max(1, workers/len(inputs))
-	for file := range ordered(ctx, inputs, workers, v.check) {
-		if err := v.report(file); err != nil {
-			return fmt.Errorf("write report: %w", err)
+	if a.Anchors, err = audit.ReadAnchors(o.Anchor, o.Args, files); err != nil {
+		return usagef("--anchor: %w", err)
+	}
+	if a.Baseline, err = audit.OpenBaseline(o.Baseline, o.WriteBaseline); err != nil {
+		return usagef("%w", err)
+	}
+	meta := report.Meta{Version: readBuild().Version, Rules: rules, FailOn: a.FailOn, Color: o.Color()}
+	if o.Format == "github" {
+		summary, room, err := workflow.OpenSummary(o.Env("GITHUB_STEP_SUMMARY"))
+		if err != nil {
+			return err
+		}
+		if summary != nil {
+			defer summary.Close() // written at once by the renderer, which reports errors
+			meta.StepSummary, meta.Room = summary, room
 		}
 	}
-	if err := context.Cause(ctx); err != nil {
-		return err
+	if a.Render, err = report.New(o.Format, o.Out, meta); err != nil {
+		return usagef("%w", err)
 	}
-	return v.finish()
+	return o.audit(ctx, files, a)
 }
 
-// check verifies one file. It is called concurrently.
-func (v *verification) check(ctx context.Context, in input) report.File {
-	result, err := v.verify(ctx, in)
-	result.Summary.File = in.name
-	if anchor := v.anchors.digest(in); anchor != "" && err == nil {
-		switch {
-		case result.Summary.Format == "unknown":
-			result.Findings = append(result.Findings, v.anchors.finding(in.name, "the transcript is none any more", anchor))
-		case result.Summary.Digest == "":
-			err = fmt.Errorf("check %s: its digest was not compared", in.name)
+// audit shows on stderr what the report does not say.
+func (o *verifyOptions) audit(ctx context.Context, files []input.File, a audit.Options) error {
+	progress := newProgress(o.Streams, o.Progress, len(files))
+	defer progress.clear()
+	a.Done = progress.step
+	a.Problem = func(err error) {
+		progress.clear()
+		complain(o.Err, err)
+	}
+	a.Note = func(text string) {
+		progress.clear()
+		fmt.Fprintf(o.Err, "turnlog: note: %s\n", text)
+	}
+	verdict, err := audit.Run(ctx, files, a)
+	if err == nil && verdict != audit.Clean {
+		return outcome(verdict)
+	}
+	return err
+}
+
+// rules applies configuration and flags to the table of rules; flags win.
+func (o *verifyOptions) rules() (rules []verify.Rule, options verify.Options, err error) {
+	s := audit.Select(rule.All())
+	for _, id := range slices.Sorted(maps.Keys(o.Config)) {
+		if err := s.Configure(id, o.Config[id].Level, o.Config[id].Options); err != nil {
+			return nil, options, usageWithin("rules."+id, err)
 		}
 	}
-	return report.File{Summary: result.Summary, Findings: result.Findings, Err: err}
-}
-
-func (v *verification) verify(ctx context.Context, in input) (result verify.Result, err error) {
-	unknown := verify.Result{Summary: verify.Summary{Format: "unknown", Knowledge: verify.Unknown, Seal: verify.SealNone}}
-	if in.err != nil || in.note != "" {
-		if in.note != "" {
-			unknown.Summary.Notes = []string{in.note}
+	for _, choice := range o.Severity {
+		id, level, ok := strings.Cut(choice, "=")
+		if !ok {
+			return nil, options, usagef("--severity %s: want ID=LEVEL", choice)
 		}
-		return unknown, in.err
-	}
-	options := v.options
-	options.Anchor = v.anchors.digest(in)
-	r, at := v.o.rereadable(ctx)
-	if !in.stdin {
-		var f *os.File
-		if f, r, at, err = openInput(ctx, in.path); err != nil {
-			return unknown, err
+		if err := s.Level(id, level); err != nil {
+			return nil, options, usageWithin("--severity", err)
 		}
-		defer f.Close() // read only: nothing to lose
 	}
-	if at == nil {
-		s := &spool{r: r}
-		defer func() { err = errors.Join(err, s.Close()) }()
-		r, at = s, s
+	if rules, options, err = s.Choose(o.Rules); err != nil {
+		return nil, options, usageWithin("--rules", err)
 	}
-	return verify.Run(ctx, verify.Source{Name: in.name, Reader: r, At: at}, v.rules, options)
+	options.Format, options.Slice, options.Finished = o.InputFormat, o.Slice, o.Finished
+	return rules, options, nil
 }
 
-// judge turns what became of one file into an exit code. Not having checked a
-// file weighs more than what was found in another. The report may be for
-// machines, so what went wrong is said on stderr as well.
-func (v *verification) judge(in input, f report.File) {
-	var newer *replay.NewerFormatError
-	switch {
-	case errors.Is(f.Err, fs.ErrNotExist), errors.As(f.Err, &newer):
-		v.complain(exitUsage, f.Err)
-	case f.Err != nil:
-		v.complain(exitError, f.Err)
-	case f.Format == "unknown" && in.named:
-		v.complain(exitUsage, fmt.Errorf("%s: not a transcript: %s", in.name, strings.Join(f.Notes, "; ")))
+// usageWithin makes an error about rules a usage error that says where it was
+// made.
+func usageWithin(where string, err error) error {
+	u := usagef("%s: %w", where, err)
+	var unknown *verify.UnknownRuleError
+	if errors.As(err, &unknown) {
+		return u.hint("turnlog verify --list lists the rules")
 	}
-	if v.failOn != "" && verify.Worst(f.Findings).Rank() >= v.failOn.Rank() {
-		v.code = max(v.code, exitFound)
-	}
-}
-
-func (v *verification) complain(code int, err error) {
-	v.code = max(v.code, code)
-	v.progress.clear()
-	complain(v.o.Err, err)
+	return u
 }

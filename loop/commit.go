@@ -94,7 +94,7 @@ func encode(data any) (json.RawMessage, error) {
 // and the run ends as if aborted. The caller holds mu.
 func (r *run) record(e *transcript.Entry) bool {
 	e.ID, e.ParentID = r.ids.next(), r.history.Leaf()
-	e.Timestamp = r.now().UTC().Format("2006-01-02T15:04:05.000Z")
+	e.Timestamp = transcript.Timestamp(r.now())
 	if r.writeErr == nil {
 		if err := r.callAppend(e); err != nil {
 			r.stopWriting(fmt.Errorf("append %s to the transcript: %w", e.Type, err))

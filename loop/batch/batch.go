@@ -15,9 +15,12 @@ import (
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
+	"github.com/turnlog/turnlog/loop/batch/session"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Options of a batch.
@@ -55,13 +58,13 @@ type Summary struct {
 	Tasks      int            `json:"tasks"`
 	Counts     map[string]int `json:"counts"`         // by status, those that occur; encoded in order of their names
 	Kept       int            `json:"kept,omitempty"` // of the tasks, those that were finished before
-	Usage      Usage          `json:"usage"`
+	Usage      results.Usage  `json:"usage"`
 	CostUSD    float64        `json:"costUsd"`
 	DurationMs int64          `json:"durationMs"`
 	ExitCode   int            `json:"exitCode"`
 	Error      string         `json:"error,omitempty"` // what ended the batch early
 
-	Results []Result `json:"-"` // in the order of the tasks
+	Results []results.Result `json:"-"` // in the order of the tasks
 }
 
 // PlanError says why a batch was not started: two tasks with one id, a
@@ -78,7 +81,7 @@ type batch struct {
 	plans  []plan
 	pool   provider.Pool
 	ledger *policy.Ledger // nil without a budget
-	out    *results
+	out    *results.File
 
 	mu     sync.Mutex
 	failed string // the first task that did not end ok
@@ -137,7 +140,7 @@ func smallest[T int | int64 | float64 | time.Duration](set, a, b T) T {
 }
 
 // NewID makes the id of a batch.
-func NewID(now time.Time) string { return uuid7(now) }
+func NewID(now time.Time) string { return session.NewID(now) }
 
 // startBody is what batch_start says.
 type startBody struct {
@@ -166,7 +169,7 @@ func (b *batch) run(ctx context.Context) (Summary, error) {
 	defer abort(nil)
 	start := startBody{
 		Version: eventsVersion, Generator: "turnlog " + b.o.Version, Batch: b.o.ID,
-		Out: b.o.Out, Jobs: b.o.Jobs, Shard: b.o.Shard.String(), Tasks: []string{}, Time: timestamp(b.began),
+		Out: b.o.Out, Jobs: b.o.Jobs, Shard: b.o.Shard.String(), Tasks: []string{}, Time: transcript.Timestamp(b.began),
 	}
 	for _, p := range b.plans {
 		start.Tasks = append(start.Tasks, p.task.ID)
@@ -181,7 +184,7 @@ func (b *batch) run(ctx context.Context) (Summary, error) {
 	sum := Summary{Batch: b.o.ID, Tasks: len(b.plans), Results: b.runAll(ctx, abort)}
 	b.o.Control.close()
 	early := earlyEnd(ctx)
-	if err := b.out.close(); err != nil {
+	if err := b.out.Close(); err != nil {
 		early = errors.Join(early, err)
 	}
 	b.summarize(&sum, early)
@@ -210,8 +213,8 @@ func (b *batch) show(e Event) error {
 }
 
 // runAll runs the tasks, Jobs at once, and returns the results in task order.
-func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Result {
-	all := make([]Result, len(b.plans))
+func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []results.Result {
+	all := make([]results.Result, len(b.plans))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(b.o.Jobs, len(b.plans)) {
@@ -222,9 +225,9 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 		})
 	}
 	for i := range b.plans {
-		if kept := b.plans[i].kept; kept != nil {
-			all[i] = *kept
-			all[i].Answer = b.answer(&b.plans[i])
+		if p := &b.plans[i]; p.kept != nil {
+			all[i] = *p.kept
+			all[i].Answer = p.answer(b.o.Out)
 			continue
 		}
 		next <- i
@@ -236,13 +239,14 @@ func (b *batch) runAll(ctx context.Context, abort context.CancelCauseFunc) []Res
 
 // runTask runs one task, with its retries, and reports its end. A reader that
 // is gone and a results file that takes nothing more end the batch.
-func (b *batch) runTask(ctx context.Context, abort context.CancelCauseFunc, p *plan) Result {
+func (b *batch) runTask(ctx context.Context, abort context.CancelCauseFunc, p *plan) results.Result {
 	s := &stream{task: p.task.ID, sink: b.o.Sink, now: b.o.Now, held: mask.Deltas{Mask: b.o.Mask}}
-	res, skipped := b.skip(ctx, p)
-	if !skipped {
+	res := results.New(p.task, policy.Skipped)
+	var skipped bool
+	if res.Reason, res.ExitCode, skipped = b.skip(ctx); !skipped {
 		res = b.attempts(ctx, abort, p, s)
 	}
-	if err := b.out.add(res); err != nil {
+	if err := b.out.Add(res); err != nil {
 		abort(err)
 	}
 	b.note(&res)
@@ -254,45 +258,43 @@ func (b *batch) runTask(ctx context.Context, abort context.CancelCauseFunc, p *p
 
 // attempts runs a task until it is not a failure of its provider, or may not
 // be repeated.
-func (b *batch) attempts(ctx context.Context, abort context.CancelCauseFunc, p *plan, s *stream) Result {
-	resumed := p.resume
-	for k := p.attempt; ; k++ {
-		a := &attempt{b: b, task: p.task, stream: s, n: k, resumed: resumed}
-		res := a.main(ctx)
-		again := res.Status == policy.Error && a.unanswered && !a.wrote && k-p.attempt < p.retries
+func (b *batch) attempts(ctx context.Context, abort context.CancelCauseFunc, p *plan, s *stream) results.Result {
+	a := &attempt{b: b, task: p.task, stream: s, n: p.attempt}
+	for tries := 0; ; tries++ {
+		res := a.main(ctx, p.resume && tries == 0)
+		again := res.Status == policy.Error && a.unanswered && !a.session.Wrote() && tries < p.retries
 		if !again || ctx.Err() != nil {
 			return res
 		}
-		if err := b.out.add(res); err != nil {
+		if err := b.out.Add(res); err != nil {
 			abort(err)
 		}
-		resumed = false
+		a = &attempt{b: b, task: p.task, stream: s, n: a.n + 1}
 	}
 }
 
-// skip says that a task does not start any more, and why.
-func (b *batch) skip(ctx context.Context, p *plan) (Result, bool) {
-	res := Result{ID: p.task.ID, Status: policy.Skipped, File: p.task.File, TaskDigest: p.task.Digest(), Labels: p.task.Labels}
+// skip says whether a task does not start any more, why, and what that exits
+// with.
+func (b *batch) skip(ctx context.Context) (reason string, code int, skipped bool) {
 	b.mu.Lock()
 	failed := b.failed
 	b.mu.Unlock()
 	var timeout *policy.TimeoutError
 	switch cause := context.Cause(ctx); {
 	case errors.As(cause, &timeout):
-		res.Reason, res.ExitCode = timeout.Limit, policy.Limit.ExitCode()
+		return timeout.Limit, policy.Limit.ExitCode(), true
 	case cause != nil:
-		res.Reason = cause.Error()
+		return cause.Error(), 0, true
 	case b.ledger != nil && b.ledger.Empty():
-		res.Reason, res.ExitCode = "the budget of the batch is used up", policy.Limit.ExitCode()
+		return "the budget of the batch is used up", policy.Limit.ExitCode(), true
 	case b.o.FailFast && failed != "":
-		res.Reason = "fail-fast: " + failed + " did not end ok"
-	default:
-		return Result{}, false
+		return "fail-fast: " + failed + " did not end ok", 0, true
 	}
-	return res, true
+	return "", 0, false
 }
 
-func (b *batch) note(r *Result) {
+// note remembers the first task that did not end ok.
+func (b *batch) note(r *results.Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r.Status != policy.OK && r.Status != policy.Skipped && b.failed == "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -177,11 +178,11 @@ func TestHello(t *testing.T) {
 	if d := cmp.Diff(wantKinds, kinds(entries(t, filepath.Join(out, "hello.jsonl")))); d != "" {
 		t.Errorf("transcript (-want +got):\n%s", d)
 	}
-	results, err := ReadResults(out)
+	ended, err := results.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := results["hello"]; r.Status != policy.OK || r.Digest == "" || r.Transcript != "hello.jsonl" || r.Turns != 2 {
+	if r := ended["hello"]; r.Status != policy.OK || r.Digest == "" || r.Transcript != "hello.jsonl" || r.Turns != 2 {
 		t.Errorf("result %+v", r)
 	}
 }

@@ -31,19 +31,42 @@ type Control struct {
 	opened chan struct{} // closed when batch_start is out: nothing is answered before it
 
 	mu    sync.Mutex
-	tasks map[string]*controlled // under way
-	begun bool                   // a task has been under way
-	early []*command             // for tasks that do not listen yet
+	tasks map[string]*listener // under way
+	begun bool                 // a task has been under way
+	early []*command           // for tasks that do not listen yet
 
 	answering sync.Mutex
 	closed    bool // nothing is answered any more
 }
 
-// controlled is a task that takes commands.
-type controlled struct {
+// listener is a task that takes commands.
+type listener struct {
 	conversation *policy.Conversation // nil while the task is set up
-	changed      func()               // shows what is queued
 	abort        func(error)
+	stream       *stream // shows what is queued
+
+	mu    sync.Mutex
+	shown queueBody // last
+}
+
+// queueBody is what queue_update says.
+type queueBody struct {
+	Steering  []string `json:"steering"`
+	FollowUps []string `json:"followUp"`
+}
+
+// changed shows what waits to be said to the agent, if that is not what was
+// shown last. A reader that is gone is noticed at the next event.
+func (l *listener) changed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var now queueBody
+	now.Steering, now.FollowUps = l.conversation.Waiting()
+	if slices.Equal(now.Steering, l.shown.Steering) && slices.Equal(now.FollowUps, l.shown.FollowUps) {
+		return
+	}
+	l.shown = now
+	_ = l.stream.own(QueueUpdate, now)
 }
 
 // command is a line of the input.
@@ -73,7 +96,7 @@ func (AbortedError) ExitCode() int { return policy.Aborted.ExitCode() }
 
 // NewControl answers on sink. abort ends the whole batch.
 func NewControl(sink Sink, abort func(error)) *Control {
-	return &Control{sink: sink, abort: abort, opened: make(chan struct{}), tasks: map[string]*controlled{}}
+	return &Control{sink: sink, abort: abort, opened: make(chan struct{}), tasks: map[string]*listener{}}
 }
 
 // errEarly says that a command waits for its task.
@@ -136,9 +159,6 @@ func (c *Control) obeyEarly() {
 	}
 }
 
-// forBatch reports whether a command needs no task.
-func (c *command) forBatch() bool { return c.Type == "abort" && c.Task == "" }
-
 // check says what is wrong with a command, whatever runs.
 func (c *command) check() error {
 	switch c.Type {
@@ -158,25 +178,25 @@ func (c *command) check() error {
 func (c *command) words() string { return cmp.Or(c.Message, c.Text) }
 
 func (c *Control) do(cmd *command) error {
-	if cmd.forBatch() {
-		c.abort(AbortedError{})
-		return nil
-	}
 	if err := cmd.check(); err != nil {
 		return err
+	}
+	if cmd.Type == "abort" && cmd.Task == "" {
+		c.abort(AbortedError{})
+		return nil
 	}
 	t, err := c.find(cmd)
 	if err != nil {
 		return err
 	}
 	switch cmd.Type {
+	case "abort":
+		t.abort(AbortedError{})
+		return nil
 	case "steer":
 		t.conversation.Steering.Push(transcript.UserText(cmd.words()))
 	case "follow_up":
 		t.conversation.FollowUps.Push(transcript.UserText(cmd.words()))
-	case "abort":
-		t.abort(AbortedError{})
-		return nil
 	}
 	t.changed()
 	return nil
@@ -184,7 +204,7 @@ func (c *Control) do(cmd *command) error {
 
 // find is the task that a command is for. A command that comes too early is
 // kept.
-func (c *Control) find(cmd *command) (*controlled, error) {
+func (c *Control) find(cmd *command) (*listener, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := cmd.Task
@@ -209,16 +229,16 @@ func (c *Control) find(cmd *command) (*controlled, error) {
 
 // start says that a task is being set up: what it shall hear waits. begin lets
 // it listen; end stops that. A nil Control has none.
-func (c *Control) start(id string, abort func(error)) { c.set(id, &controlled{abort: abort}) }
+func (c *Control) start(id string, abort func(error)) { c.set(id, &listener{abort: abort}) }
 
-func (c *Control) begin(id string, t *controlled) {
+func (c *Control) begin(id string, t *listener) {
 	c.set(id, t)
 	if c != nil {
 		c.obeyEarly()
 	}
 }
 
-func (c *Control) set(id string, t *controlled) {
+func (c *Control) set(id string, t *listener) {
 	if c == nil {
 		return
 	}

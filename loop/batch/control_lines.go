@@ -3,11 +3,13 @@ package batch
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 const (
@@ -33,7 +35,7 @@ func (c *Control) Read(ctx context.Context, r io.Reader) error {
 		return nil
 	}
 	mistakes := 0
-	in := commandLines{r: bufio.NewReader(r)}
+	in := commandLines{r: bufio.NewReaderSize(r, maxCommand)}
 	for ctx.Err() == nil {
 		line, err := in.next()
 		if len(bytes.TrimSpace(line)) > 0 || errors.Is(err, errLongLine) {
@@ -58,6 +60,23 @@ func (c *Control) Read(ctx context.Context, r io.Reader) error {
 		}
 	}
 	return nil
+}
+
+// Listen reads commands until stop is called. The input may never end, and
+// nothing waits for it: input gives what can be read for as long as a context
+// lasts. failed hears what kept commands from being read.
+func (c *Control) Listen(ctx context.Context, input func(context.Context) io.Reader, failed func(error)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		if err := c.Read(ctx, input(ctx)); err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
+			failed(err)
+		}
+	})
+	return func() {
+		cancel()
+		reading.Wait()
+	}
 }
 
 // line obeys one line; what is wrong with it is answered with its place.
@@ -90,34 +109,23 @@ var (
 
 // commandLines reads lines of bounded length; longer ones are read over.
 type commandLines struct {
-	r      *bufio.Reader
-	number int // of the line, from 1
+	r      *bufio.Reader // of maxCommand bytes: what it cannot hold is too long
+	number int           // of the line, from 1
 }
 
 // next returns a line, with the error that ended it, errLongLine or errEndless.
+// It is good until the next one.
 func (l *commandLines) next() ([]byte, error) {
 	l.number++
-	var line []byte
-	size := 0
-	for {
-		part, err := l.r.ReadSlice('\n')
-		size += len(part)
-		long := size > maxCommand
-		if long {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		switch {
-		case size > maxOverread:
-			return nil, errEndless
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil:
-			return line, err
-		case long:
-			return nil, errLongLine
-		default:
-			return line, nil
-		}
+	line, err := l.r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
 	}
+	for size := len(line); errors.Is(err, bufio.ErrBufferFull); size += len(line) {
+		if size > maxOverread {
+			return nil, errEndless
+		}
+		line, err = l.r.ReadSlice('\n')
+	}
+	return nil, cmp.Or(err, errLongLine)
 }

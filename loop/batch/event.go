@@ -1,8 +1,10 @@
 package batch
 
 import (
+	_ "embed" // for the schema
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,6 +56,25 @@ const (
 type Sink interface {
 	Event(*Event) error
 }
+
+// Sinks hands every event to each of its sinks, up to the first that fails.
+type Sinks []Sink
+
+// Event implements [Sink].
+func (s Sinks) Event(e *Event) error {
+	for _, sink := range s {
+		if err := sink.Event(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+//go:embed events.schema.json
+var eventsSchema []byte
+
+// EventsSchema is the JSON Schema of one line of events.
+func EventsSchema() []byte { return slices.Clone(eventsSchema) }
 
 // stream numbers the events of one task.
 type stream struct {

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -320,28 +319,5 @@ func TestFault72SameInputSameRequests(t *testing.T) {
 	first, second := digests(), digests()
 	if len(first) == 0 || !slices.Equal(first, second) {
 		t.Errorf("digests %v and %v", first, second)
-	}
-}
-
-func TestResultsSurviveATornLine(t *testing.T) {
-	out := t.TempDir()
-	name := filepath.Join(out, "results.ndjson")
-	torn := `{"type":"results","version":1,"batch":"b"}` + "\n" + `{"type":"task","id":"a","status":"ok"}` + "\n" + `{"type":"task","id":"b","sta`
-	if err := os.WriteFile(name, []byte(torn), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r, err := openResults(name, resultsHead{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(r.add(Result{ID: "c", Status: policy.OK}), r.close()); err != nil {
-		t.Fatal(err)
-	}
-	if data := content(t, name); !bytes.HasPrefix([]byte(data), []byte(torn+"\n")) {
-		t.Errorf("file %q", data)
-	}
-	results, err := ReadResults(out)
-	if err != nil || len(results) != 2 || results["c"].Status != policy.OK {
-		t.Errorf("%v, %v", results, err)
 	}
 }

@@ -4,35 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/turnlog/turnlog/loop/batch/mask"
-	"github.com/turnlog/turnlog/replay/transcript"
 )
-
-// Whatever a file holds, reading it to go on with it ends, and says of every
-// open call what becomes of it.
-func FuzzReadPast(f *testing.F) {
-	whole, err := os.ReadFile(transcriptOf(f, &world{ran: map[string]int{}}))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole)
-	f.Add(whole[:len(whole)/2])
-	f.Add([]byte(`{"type":"custom","id":"a","parentId":"a","customType":"turnlog.run","data":[]}`))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := readPast(transcript.Lines(bytes.NewReader(data), transcript.Options{}))
-		if err != nil {
-			return
-		}
-		for _, c := range p.state.OpenCalls() {
-			p.recover(c)
-		}
-	})
-}
 
 // Commands of any shape get one answer a line and harm nothing.
 func FuzzControl(f *testing.F) {
@@ -72,20 +47,6 @@ func FuzzMask(f *testing.F) {
 		}
 		if bytes.Contains(masked, []byte("hunter2")) {
 			t.Errorf("%q became %q", data, masked)
-		}
-	})
-}
-
-func FuzzReadResults(f *testing.F) {
-	f.Add([]byte(`{"type":"task","id":"a","status":"ok","usage":{"input":1}}` + "\n"))
-	f.Add([]byte(`{"type":"task","id":"a","status":"ok"` + "\n\n[]"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		name := filepath.Join(t.TempDir(), "results.ndjson")
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := readResults(name, map[string]Result{}); err != nil {
-			t.Fatal(err)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -181,8 +182,8 @@ func checkResumed(t *testing.T, dir string, shown []*capture) {
 	for _, c := range shown {
 		checkShown(t, c, data)
 	}
-	results, err := ReadResults(filepath.Join(dir, "out"))
-	if err != nil || results["e"].ExitCode != 0 || results["e"].Status == "" {
-		t.Errorf("results %+v, %v", results, err)
+	ended, err := results.Read(filepath.Join(dir, "out"))
+	if err != nil || ended["e"].ExitCode != 0 || ended["e"].Status == "" {
+		t.Errorf("ended %+v, %v", ended, err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -69,11 +70,11 @@ func TestTwoThousandTasks(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("heap at most %d MiB", peak.Load()>>20)
-	results, err := ReadResults(out)
-	if err != nil || len(results) != n {
-		t.Errorf("%d results, %v", len(results), err)
+	ended, err := results.Read(out)
+	if err != nil || len(ended) != n {
+		t.Errorf("%d ended, %v", len(ended), err)
 	}
-	for id := range results {
+	for id := range ended {
 		for _, f := range findings(t, filepath.Join(out, id+".jsonl")) {
 			t.Fatalf("%s: line %d: %s [%s]", id, f.Line, f.Message, f.Rule)
 		}

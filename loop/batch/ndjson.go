@@ -59,7 +59,7 @@ func appendEvent(dst []byte, e *Event) ([]byte, error) {
 		dst = append(dst, `,"seq":`...)
 		dst = strconv.AppendInt(dst, e.Seq, 10)
 		dst = append(dst, `,"time":"`...)
-		dst = append(dst, timestamp(e.Time)...)
+		dst = append(dst, transcript.Timestamp(e.Time)...)
 		dst = append(dst, '"')
 	}
 	if e.Run != "" {

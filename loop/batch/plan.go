@@ -8,39 +8,44 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/turnlog/turnlog/loop/batch/assertion"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
+	"github.com/turnlog/turnlog/loop/batch/session"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // plan is a task that is ready to start.
 type plan struct {
 	task    *task.Task
 	retries int
-	attempt int     // the one to run
-	resume  bool    // that attempt has a transcript to go on with
-	kept    *Result // it is finished: nothing is to be done
+	attempt int             // the one to run
+	resume  bool            // that attempt has a transcript to go on with
+	kept    *results.Result // it is finished: nothing is to be done
 }
 
 // prepare finds everything that can be wrong before anything is started.
 func (b *batch) prepare() error {
-	finished, err := b.finished()
-	if err != nil {
-		return err
+	var finished map[string]results.Result // by an earlier batch in the same folder
+	if b.o.Resume {
+		var err error
+		if finished, err = results.Read(b.o.Out); err != nil {
+			return err
+		}
 	}
-	byID := map[string]*task.Task{}
 	var wrong mistakes
+	if err := task.Unique(b.o.Files...); err != nil {
+		wrong.add(err)
+	}
 	for _, f := range b.o.Files {
 		for i := range f.Tasks {
 			t := &f.Tasks[i]
-			if first := byID[t.ID]; first != nil {
-				wrong.add(fmt.Errorf("%s: the task id %q is taken by %s", t.File, t.ID, first.File))
-				continue
-			}
-			byID[t.ID] = t
-			if !b.chosen(t.ID) {
+			if !b.o.chosen(t.ID) {
 				continue
 			}
 			p, err := b.plan(t, finished)
@@ -76,26 +81,26 @@ func (m *mistakes) add(err error) {
 	}
 }
 
-// finished are the results of an earlier batch in the same folder.
-func (b *batch) finished() (map[string]Result, error) {
-	if !b.o.Resume {
-		return nil, nil
-	}
-	return ReadResults(b.o.Out)
+// chosen reports whether a task is part of the batch.
+func (o *Options) chosen(id string) bool {
+	ok, err := path.Match(o.Only, id)
+	return (o.Only == "" || ok && err == nil) && o.Shard.Has(id)
 }
 
-// chosen reports whether a task is part of this batch.
-func (b *batch) chosen(id string) bool {
-	if b.o.Only != "" {
-		if ok, err := path.Match(b.o.Only, id); err != nil || !ok {
-			return false
+// Count counts the tasks that are part of the batch.
+func (o *Options) Count() (n int) {
+	for _, f := range o.Files {
+		for i := range f.Tasks {
+			if o.chosen(f.Tasks[i].ID) {
+				n++
+			}
 		}
 	}
-	return b.o.Shard.Has(id)
+	return n
 }
 
 // plan checks that one task can start.
-func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
+func (b *batch) plan(t *task.Task, finished map[string]results.Result) (plan, error) {
 	p := plan{task: t, attempt: 1}
 	for i := range t.Assert {
 		if err := assertion.Supported(&t.Assert[i], t.Path); err != nil {
@@ -108,11 +113,11 @@ func (b *batch) plan(t *task.Task, finished map[string]Result) (plan, error) {
 	if err := b.priced(t); err != nil {
 		return plan{}, err
 	}
-	last, err := lastAttempt(b.o.Out, t.ID)
+	last, err := session.Attempts(b.o.Out, t.ID)
 	if err != nil {
 		return p, err
 	}
-	name := transcriptPath(b.o.Out, t.ID, max(last, 1))
+	name := session.Path(b.o.Out, t.ID, max(last, 1))
 	if err := journal.Locked(name); err != nil {
 		return plan{}, err
 	}
@@ -151,13 +156,60 @@ func (b *batch) open() error {
 	if err := os.MkdirAll(b.o.Out, 0o700); err != nil {
 		return fmt.Errorf("make the output folder: %w", err)
 	}
-	head := resultsHead{
-		Type: "results", Version: resultsVersion, Batch: b.o.ID,
-		Started: timestamp(b.began), Shard: b.o.Shard.String(),
-	}
 	var err error
-	b.out, err = openResults(filepath.Join(b.o.Out, resultsName(b.o.Shard)), head, b.o.Mask.Line)
+	b.out, err = results.Open(b.o.Out, results.Batch{
+		ID: b.o.ID, Started: transcript.Timestamp(b.began), Shard: b.o.Shard.String(),
+	}, b.o.Mask.Line)
 	return err
+}
+
+// answer reads what a finished task answered out of its transcript, "" if that
+// is gone.
+func (p *plan) answer(out string) string {
+	f, err := os.Open(filepath.Join(out, filepath.Base(p.kept.Transcript)))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	tree, err := replay.Read(transcript.Lines(f, transcript.Options{}))
+	if err != nil {
+		return ""
+	}
+	messages := tree.State(len(tree.Entries) - 1).Messages()
+	if p.task.Finish.Output != nil {
+		if o, err := policy.NewOutput(*p.task.Finish.Output, &policy.Stop{}); err == nil {
+			o.Restore(messages)
+			if answer := o.Answer(); answer != nil {
+				return string(answer)
+			}
+		}
+	}
+	return lastText(messages)
+}
+
+// outTime is the form of the default output folder's name.
+const outTime = "20060102T150405Z"
+
+// NewFolder makes the default output folder. It has the time in its name, and
+// a number if two runs start within a second.
+func NewFolder(now time.Time) (string, error) {
+	if err := os.MkdirAll("runs", 0o700); err != nil {
+		return "", fmt.Errorf("make the output folder: %w", err)
+	}
+	base := filepath.Join("runs", now.UTC().Format(outTime))
+	for n := 1; ; n++ {
+		folder := base
+		if n > 1 {
+			folder = fmt.Sprintf("%s-%d", base, n)
+		}
+		err := os.Mkdir(folder, 0o700)
+		if err == nil {
+			return folder, nil
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", fmt.Errorf("make the output folder: %w", err)
+		}
+	}
 }
 
 // Planned is what a batch would do with one task.
@@ -175,23 +227,26 @@ type Planned struct {
 }
 
 // Plan checks everything that Run does before it starts, and says what it
-// would do. Nothing is started or written.
-func Plan(o Options) ([]Planned, error) {
+// would do, and what that can cost at most; nil if nothing bounds it. Nothing
+// is started or written.
+func Plan(o Options) (tasks []Planned, maxCostUSD *float64, err error) {
 	b := newBatch(o)
 	if err := b.prepare(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	planned := make([]Planned, 0, len(b.plans))
+	sum := 0.0
 	for i := range b.plans {
 		p := &b.plans[i]
-		planned = append(planned, Planned{
+		most := p.mostUSD()
+		sum += most
+		tasks = append(tasks, Planned{
 			ID: p.task.ID, File: p.task.File, Action: p.action(),
 			Provider: p.task.Model.Provider, Model: modelName(&p.task.Model),
-			Transcript: transcriptPath(b.o.Out, p.task.ID, p.attempt),
-			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(p), Labels: p.task.Labels,
+			Transcript: session.Path(b.o.Out, p.task.ID, p.attempt),
+			TaskDigest: p.task.Digest(), MaxCostUSD: b.bound(most), Labels: p.task.Labels,
 		})
 	}
-	return planned, nil
+	return tasks, b.bound(sum), nil
 }
 
 func (p *plan) action() string {
@@ -206,46 +261,29 @@ func (p *plan) action() string {
 	return "run"
 }
 
-// bound is the most that a task can cost, nil if nothing bounds it. A model
-// without a price is not known to be free, a scripted one is.
-func (b *batch) bound(p *plan) *float64 {
+// mostUSD is what a task can cost at most. A model without a price is not known
+// to be free, a scripted one is.
+func (p *plan) mostUSD() float64 {
 	m, l := &p.task.Model, p.task.Finish.Limits
-	most := math.Inf(1)
 	switch {
 	case p.kept != nil || m.Provider != task.OpenAI:
-		most = 0
+		return 0
 	case l.CostUSD > 0:
-		most = l.CostUSD * float64(1+p.retries)
+		return l.CostUSD * float64(1+p.retries)
 	case l.Tokens > 0 && m.Price != nil:
 		dearest := max(m.Price.Input, m.Price.Output, m.Price.CacheRead, m.Price.CacheWrite)
-		most = float64(l.Tokens) * dearest / 1e6 * float64(1+p.retries)
+		return float64(l.Tokens) * dearest / 1e6 * float64(1+p.retries)
 	}
-	if budget := b.o.Budget.CostUSD; budget > 0 {
-		most = min(most, budget)
-	}
-	if math.IsInf(most, 1) {
-		return nil
-	}
-	return &most
+	return math.Inf(1)
 }
 
-// Bound is the most that a planned batch can cost: the sum of its tasks, or its
-// budget; nil if nothing bounds it.
-func Bound(tasks []Planned, o Options) *float64 {
-	sum, bounded := 0.0, true
-	for i := range tasks {
-		if tasks[i].MaxCostUSD == nil {
-			bounded = false
-			continue
-		}
-		sum += *tasks[i].MaxCostUSD
+// bound is a cost that the budget of the batch bounds too, nil if nothing does.
+func (b *batch) bound(usd float64) *float64 {
+	if budget := b.o.Budget.CostUSD; budget > 0 {
+		usd = min(usd, budget)
 	}
-	budget := newBatch(o).o.Budget.CostUSD
-	switch {
-	case budget > 0 && (!bounded || budget < sum):
-		return &budget
-	case bounded:
-		return &sum
+	if math.IsInf(usd, 1) {
+		return nil
 	}
-	return nil
+	return &usd
 }

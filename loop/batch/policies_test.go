@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -32,7 +33,7 @@ type judged struct {
 var expectedRules = []string{"repeated-call", "no-progress-loop", "removed-tool-call"}
 
 // playTask runs a task file with the tools of a world.
-func playTask(t *testing.T, yaml string) (Result, *world, []transcript.Entry) {
+func playTask(t *testing.T, yaml string) (results.Result, *world, []transcript.Entry) {
 	t.Helper()
 	w := &world{ran: map[string]int{}}
 	out := filepath.Join(t.TempDir(), "out")

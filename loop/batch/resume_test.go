@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/transcript"
@@ -317,8 +318,23 @@ func TestRetryErrors(t *testing.T) {
 	if err != nil || sum.ExitCode != 0 || sum.Results[0].Transcript != "e.try2.jsonl" || sum.Results[0].Attempt != 2 {
 		t.Errorf("with retry: %+v, %v", sum, err)
 	}
-	results, err := ReadResults(out)
-	if err != nil || results["e"].Status != policy.OK {
-		t.Errorf("results %+v, %v", results, err)
+	ended, err := results.Read(out)
+	if err != nil || ended["e"].Status != policy.OK {
+		t.Errorf("ended %+v, %v", ended, err)
+	}
+}
+
+// The attempts at a task that changed are counted on from those at the old one.
+func TestRetryOfAChangedTask(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	yaml := "version: 1\nprompt: go\nbatch: { retries: 1 }\nmodel: { provider: scripted, responses: [{ text: fine }] }\n"
+	if _, _, err := play(t, t.Context(), Options{Files: parse(t, "e", yaml), Out: out}); err != nil {
+		t.Fatal(err)
+	}
+	changed := parse(t, "e", strings.Replace(yaml, "go", "go on", 1))
+	fail := func(*task.Task) (loop.Model, error) { return failing{}, nil }
+	sum, _, err := play(t, t.Context(), Options{Files: changed, Out: out, Resume: true, Model: fail})
+	if err != nil || sum.Results[0].Attempt != 3 || !strings.Contains(sum.Results[0].Reason, "503") {
+		t.Errorf("%+v, %v", sum.Results, err)
 	}
 }

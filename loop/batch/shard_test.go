@@ -6,7 +6,7 @@ func TestShardsAreAPartition(t *testing.T) {
 	files := many(t, 100)
 	seen := map[string]int{}
 	for i := 1; i <= 3; i++ {
-		planned, err := Plan(Options{Files: files, Out: t.TempDir(), Shard: Shard{i, 3}})
+		planned, _, err := Plan(Options{Files: files, Out: t.TempDir(), Shard: Shard{i, 3}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 )
 
 // summarize counts.
@@ -12,7 +13,7 @@ func (b *batch) summarize(sum *Summary, early error) {
 	for i := range sum.Results {
 		r := &sum.Results[i]
 		sum.Counts[string(r.Status)]++
-		sum.Usage.add(r.Usage)
+		sum.Usage.Add(r.Usage)
 		sum.CostUSD += r.CostUSD
 		if b.plans[i].kept != nil {
 			sum.Kept++
@@ -31,7 +32,7 @@ type coder interface{ ExitCode() int }
 // exitCode is the code of a batch: that of a signal, or the one that its
 // failed tasks share, else 1. Tasks that never started because of what ended
 // the batch have none.
-func exitCode(rs []Result, early error) int {
+func exitCode(rs []results.Result, early error) int {
 	var c coder
 	if errors.As(early, &c) {
 		return c.ExitCode()
@@ -50,12 +51,4 @@ func exitCode(rs []Result, early error) int {
 		}
 	}
 	return code
-}
-
-// reasonOf says why a context ended.
-func reasonOf(cause error) string {
-	if cause == nil {
-		return ""
-	}
-	return cause.Error()
 }

@@ -192,15 +192,6 @@ func (f *File) Parts() iter.Seq2[tree.Part, error] {
 // Again gives the records of a line that is read once more by itself.
 func (f *File) Again(l *transcript.Line) []tree.Record { return f.Format.Lines()(l).Records }
 
-// Tree reads the file whole.
-func (f *File) Tree() (*replay.Tree, error) {
-	t, err := replay.ReadParts(f.Parts())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
-	}
-	return t, nil
-}
-
 // Knowledge says how well the file tells which tools the model had, if some
 // entry of it declares tools, or none does.
 func (f *File) Knowledge(declares bool) replay.Knowledge {

@@ -44,19 +44,3 @@ func FuzzRenderers(f *testing.F) {
 		}
 	})
 }
-
-// A baseline is somebody's file: it is read or refused.
-func FuzzReadBaseline(f *testing.F) {
-	f.Add([]byte(`{"version":1,"findings":[{"file":"a","rule":"r","fingerprint":"f","message":"m"}]}`))
-	f.Add([]byte(`{"version":1,"findings":null}`))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		b, err := ReadBaseline(bytes.NewReader(file))
-		if err != nil {
-			return
-		}
-		before := b.Gone()
-		if _, known := b.Filter("a", []verify.Finding{{Fingerprint: "f"}}); b.Gone() != before-known {
-			t.Errorf("accepted %d, %d left of %d", known, b.Gone(), before)
-		}
-	})
-}

@@ -80,3 +80,14 @@ func Sessions(lines iter.Seq2[transcript.Line, error]) iter.Seq2[Part, error] {
 		}
 	}
 }
+
+// Until gives the parts up to a line, and reads no further.
+func Until(parts iter.Seq2[Part, error], line int) iter.Seq2[Part, error] {
+	return func(yield func(Part, error) bool) {
+		for p, err := range parts {
+			if !yield(p, err) || p.Line != nil && p.Line.No >= line {
+				return
+			}
+		}
+	}
+}

@@ -42,6 +42,7 @@ type engine struct {
 
 	tangled bool  // an entry hangs elsewhere than on the one before it
 	read    int64 // bytes of the file so far
+	stated  bool  // the path to the last entry states its tools
 	damaged error
 	notes   notes
 	unknown int   // line of the first call before any declaration

@@ -51,6 +51,9 @@ func (e *engine) leaf(tip uint32, active bool) {
 		return
 	}
 	e.pass.entry, e.pass.index, e.pass.Path, e.pass.Active = nil, tip, p, active
+	if active {
+		e.stated = e.stated || p.facts.Stated()
+	}
 	for _, c := range p.order.From(p.judged) {
 		e.unanswered(c)
 	}
@@ -129,7 +132,7 @@ func unknownSummary(name, seen string) Summary {
 
 func (e *engine) summary() Summary {
 	s := Summary{
-		File: e.src.Name, Format: e.file.Format, Knowledge: e.file.source.Knowledge(e.file.Declares),
+		File: e.src.Name, Format: e.file.Format, Knowledge: e.file.source.Knowledge(e.file.Declares && e.stated),
 		Entries: e.links.Len(), Branches: e.links.Leaves(), Seal: e.seal.result(), Digest: e.seal.digest(),
 	}
 	s.Notes = slices.Concat(e.knowledgeNotes(), e.notes.file, e.notes.paths, e.found.capped())
@@ -143,6 +146,8 @@ func (e *engine) knowledgeNotes() []string {
 	case e.links.Len() == 0:
 	case !e.file.Declares:
 		notes = append(notes, "tools: unknown (the file records no declarations)")
+	case !e.stated:
+		notes = append(notes, "tools: unknown (no declaration is on the path to the last entry)")
 	case e.unknown > 0:
 		notes = append(notes, "tools: unknown for calls before the first declaration, such as on line "+itoa(e.unknown))
 	}

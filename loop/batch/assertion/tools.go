@@ -14,6 +14,5 @@ func toolUsed(_ context.Context, a *task.Assertion, s *Subject) Outcome {
 			n++
 		}
 	}
-	ok := n >= a.ToolUsed.Min && (a.ToolUsed.Max == nil || n <= *a.ToolUsed.Max)
-	return Outcome{ok, fmt.Sprintf("%s was called %d times", a.ToolUsed.Name, n)}
+	return Outcome{within(n, &a.ToolUsed.Min, a.ToolUsed.Max), fmt.Sprintf("%s was called %d times", a.ToolUsed.Name, n)}
 }

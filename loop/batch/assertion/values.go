@@ -13,35 +13,25 @@ import (
 	show "github.com/turnlog/turnlog/replay/text"
 )
 
+// longest is how much of a text or a value stands in a message.
+const longest = 200
+
 func text(_ context.Context, a *task.Assertion, s *Subject) Outcome {
-	m, got := a.Text, s.Text
-	contains, equals, matches := m.Contains, m.Equals, m.Matches
-	if m.IgnoreCase {
-		got, contains, equals, matches = strings.ToLower(got), strings.ToLower(contains), strings.ToLower(equals), "(?i)"+m.Matches
+	want, fold, flags := a.Text, func(s string) string { return s }, ""
+	if want.IgnoreCase {
+		fold, flags = strings.ToLower, "(?i)"
 	}
-	message := fmt.Sprintf("the last answer is %s", shortened(s.Text))
-	switch {
-	case m.Contains != "" && !strings.Contains(got, contains):
-		return Outcome{false, message}
-	case m.Equals != "" && strings.TrimSpace(got) != strings.TrimSpace(equals):
-		return Outcome{false, message}
-	case m.Matches != "":
-		if m.IgnoreCase {
-			got = s.Text
-		}
-		re, err := regexp.Compile(matches)
+	got := fold(s.Text)
+	ok := strings.Contains(got, fold(want.Contains)) &&
+		(want.Equals == "" || strings.TrimSpace(got) == strings.TrimSpace(fold(want.Equals)))
+	if ok && want.Matches != "" {
+		re, err := regexp.Compile(flags + want.Matches)
 		if err != nil {
 			return Outcome{false, err.Error()}
 		}
-		return Outcome{re.MatchString(got), message}
+		ok = re.MatchString(s.Text)
 	}
-	return Outcome{true, message}
-}
-
-// shortened is a text in a message.
-func shortened(s string) string {
-	const most = 200
-	return strconv.Quote(show.Shorten(s, most))
+	return Outcome{ok, "the last answer is " + strconv.Quote(show.Shorten(s.Text, longest))}
 }
 
 func usage(_ context.Context, a *task.Assertion, s *Subject) Outcome {
@@ -49,8 +39,7 @@ func usage(_ context.Context, a *task.Assertion, s *Subject) Outcome {
 	if !known {
 		return Outcome{false, "nothing is known of " + a.Usage.Metric}
 	}
-	ok := (a.Usage.Min == nil || got >= *a.Usage.Min) && (a.Usage.Max == nil || got <= *a.Usage.Max)
-	return Outcome{ok, fmt.Sprintf("%s is %g", a.Usage.Metric, got)}
+	return Outcome{within(got, a.Usage.Min, a.Usage.Max), fmt.Sprintf("%s is %g", a.Usage.Metric, got)}
 }
 
 // output looks at one value of the required answer.
@@ -69,7 +58,7 @@ func output(_ context.Context, a *task.Assertion, s *Subject) Outcome {
 	if !there {
 		return Outcome{want.Exists != nil, want.Path + " is not there"}
 	}
-	shown := fmt.Sprintf("%s is %s", want.Path, shortenedJSON(value))
+	shown := fmt.Sprintf("%s is %s", want.Path, show.Clip(string(value), longest))
 	if want.Equals != nil && !jsondiff.Equal(jsondiff.Decode(value), jsondiff.Decode(want.Equals)) {
 		return Outcome{false, shown}
 	}
@@ -78,30 +67,18 @@ func output(_ context.Context, a *task.Assertion, s *Subject) Outcome {
 
 // inBounds compares a length or a number.
 func inBounds(value json.RawMessage, want *task.OutputValue) bool {
-	if want.MinItems != nil || want.MaxItems != nil {
-		var items []json.RawMessage
-		if json.Unmarshal(value, &items) != nil {
-			return false
-		}
-		if want.MinItems != nil && len(items) < *want.MinItems || want.MaxItems != nil && len(items) > *want.MaxItems {
-			return false
-		}
+	var items []json.RawMessage
+	if (want.MinItems != nil || want.MaxItems != nil) &&
+		(json.Unmarshal(value, &items) != nil || !within(len(items), want.MinItems, want.MaxItems)) {
+		return false
 	}
-	if want.Min != nil || want.Max != nil {
-		var n float64
-		if json.Unmarshal(value, &n) != nil {
-			return false
-		}
-		if want.Min != nil && n < *want.Min || want.Max != nil && n > *want.Max {
-			return false
-		}
-	}
-	return true
+	var n float64
+	return want.Min == nil && want.Max == nil || json.Unmarshal(value, &n) == nil && within(n, want.Min, want.Max)
 }
 
-func shortenedJSON(v json.RawMessage) string {
-	const most = 200
-	return show.Clip(string(v), most)
+// within reports whether n is in bounds that may be missing.
+func within[N int | float64](n N, least, most *N) bool {
+	return (least == nil || n >= *least) && (most == nil || n <= *most)
 }
 
 var step = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\])`)

@@ -70,22 +70,14 @@ func encodedForms(value string) [][]byte {
 	for range 2 {
 		var next []string
 		for _, text := range level {
-			for _, encoded := range insides(text) {
-				if !slices.Contains(next, encoded) {
-					next = append(next, encoded)
-				}
-			}
+			next = append(next, insides(text)...)
 		}
-		for _, text := range next {
-			if !slices.Contains(forms, text) {
-				forms = append(forms, text)
-			}
-		}
-		level = next
+		forms, level = append(forms, next...), next
 	}
-	all := make([][]byte, len(forms))
-	for i, text := range forms {
-		all[i] = []byte(text)
+	slices.Sort(forms)
+	var all [][]byte
+	for _, text := range slices.Compact(forms) {
+		all = append(all, []byte(text))
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/turnlog/turnlog/loop/batch"
@@ -44,6 +45,30 @@ func (b *Block) Event(e *batch.Event) error {
 		b.drawAt(now, false)
 	}
 	return nil
+}
+
+// Watch lets the clocks of the block go on until stop is called, which takes the
+// block away.
+func (b *Block) Watch() (stop func()) {
+	quit := make(chan struct{})
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		ticks := time.NewTicker(250 * time.Millisecond)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ticks.C:
+				b.Tick()
+			case <-quit:
+				return
+			}
+		}
+	})
+	return func() {
+		close(quit)
+		drawing.Wait()
+		b.Close()
+	}
 }
 
 // Tick draws the block again, so that clocks go on.

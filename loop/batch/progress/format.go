@@ -2,7 +2,6 @@ package progress
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/replay/text"
@@ -38,32 +37,16 @@ func spent(tokens int64, usd float64) string {
 // clock is a duration in whole seconds. The clock of a machine may jump back.
 func clock(d time.Duration) string { return max(d, 0).Truncate(time.Second).String() }
 
-// fit cuts s to a width in columns.
+// fit cuts s to a width in columns, with a mark where something is missing.
 func fit(s string, width int) string {
-	used := 0
+	used, room := 0, 0 // room is where the mark has its place
 	for i, r := range s {
-		w := columns(r)
-		if used+w > width {
-			return cut(s[:i], width)
+		if used < width {
+			room = i
 		}
-		used += w
+		if used += columns(r); used > width {
+			return s[:room] + "…"
+		}
 	}
 	return s
-}
-
-// cut makes room for a mark that says something is missing.
-func cut(s string, width int) string {
-	used := 0
-	var b strings.Builder
-	for _, r := range s {
-		if used+columns(r) > width-1 {
-			break
-		}
-		used += columns(r)
-		b.WriteRune(r)
-	}
-	if width > 0 {
-		b.WriteString("…")
-	}
-	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -45,7 +46,7 @@ func (l *Lines) line(e *batch.Event, r *row, now time.Time) string {
 	case e.Type == batch.TaskRetry:
 		return task + "  starts again"
 	case e.Type == batch.TaskEnd:
-		res, _ := e.Body.(batch.Result)
+		res, _ := e.Body.(results.Result)
 		took := time.Duration(res.DurationMs) * time.Millisecond
 		return fmt.Sprintf("%s  %s  %s  %s  (%s)", task, res.Status, spent(res.Usage.TotalTokens, res.CostUSD), clock(took), l.head(now))
 	case r != nil && e.Loop != nil && (e.Loop.Type == loop.TurnStart || e.Loop.Type == loop.ToolExecutionStart):

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -76,7 +77,7 @@ func (s *state) drop(task string) {
 func (s *state) ended(e *batch.Event) {
 	s.drop(e.Task)
 	s.done++
-	res, ok := e.Body.(batch.Result)
+	res, ok := e.Body.(results.Result)
 	if !ok {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/progress"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -112,8 +113,8 @@ func steps() []step {
 	tasks := []string{"audit.\x1b[31mred", "文書.検査", "last"}
 	start := func(task string) batch.Event { return batch.Event{Type: batch.TaskStart, Task: task} }
 	end := func(task string, s policy.Status) batch.Event {
-		return batch.Event{Type: batch.TaskEnd, Task: task, Body: batch.Result{
-			ID: task, Status: s, ExitCode: s.ExitCode(), Usage: batch.Usage{TotalTokens: 12_000}, CostUSD: 0.02, DurationMs: 65_000,
+		return batch.Event{Type: batch.TaskEnd, Task: task, Body: results.Result{
+			ID: task, Status: s, ExitCode: s.ExitCode(), Usage: results.Usage{TotalTokens: 12_000}, CostUSD: 0.02, DurationMs: 65_000,
 		}}
 	}
 	return []step{

@@ -1,50 +1,18 @@
 package progress
 
-import "unicode"
+import (
+	"unicode"
 
-// wide are the runes that terminals give two columns: the ranges of Unicode's
-// EastAsianWidth.txt with property W or F, joined where only unassigned code
-// points lie between, and emoji.
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x1100, 0x115f, 1},
-		{0x231a, 0x231b, 1},
-		{0x23e9, 0x23ec, 1},
-		{0x25fd, 0x25fe, 1},
-		{0x2614, 0x2615, 1},
-		{0x2648, 0x2653, 1},
-		{0x26a1, 0x26a1, 1},
-		{0x26aa, 0x26ab, 1},
-		{0x26bd, 0x26be, 1},
-		{0x26c4, 0x26c5, 1},
-		{0x2705, 0x2705, 1},
-		{0x270a, 0x270b, 1},
-		{0x2728, 0x2728, 1},
-		{0x274c, 0x274c, 1},
-		{0x2753, 0x2755, 1},
-		{0x2795, 0x2797, 1},
-		{0x2e80, 0x303e, 1},
-		{0x3041, 0x33ff, 1},
-		{0x3400, 0x4dbf, 1},
-		{0x4e00, 0xa4cf, 1},
-		{0xa960, 0xa97f, 1},
-		{0xac00, 0xd7a3, 1},
-		{0xf900, 0xfaff, 1},
-		{0xfe30, 0xfe6f, 1},
-		{0xff00, 0xff60, 1},
-		{0xffe0, 0xffe6, 1},
-	},
-	R32: []unicode.Range32{{0x16fe0, 0x18cff, 1}, {0x1b000, 0x1b2ff, 1}, {0x1f300, 0x1f64f, 1}, {0x1f680, 0x1f6ff, 1}, {0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
-}
+	"golang.org/x/text/width"
+)
 
 // columns is how many columns of a terminal a rune takes.
 func columns(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+	if r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return 0
-	case unicode.Is(wide, r):
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2
 	}
 	return 1

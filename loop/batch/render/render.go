@@ -25,7 +25,7 @@ type format struct {
 // formats is the table of renderers.
 func formats() []format {
 	return []format{
-		{"ndjson", newNDJSON},
+		{"ndjson", func(w io.Writer, o Options) batch.Sink { return &batch.NDJSON{W: w, Mask: o.Mask.Line} }},
 		{"text", newText},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	show "github.com/turnlog/turnlog/replay/text"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -82,7 +83,7 @@ func (t *text) own(e *batch.Event) {
 	case batch.Response:
 		t.response(e)
 	case batch.TaskEnd:
-		if res, ok := e.Body.(batch.Result); ok {
+		if res, ok := e.Body.(results.Result); ok {
 			t.ended(&res)
 		}
 	case batch.BatchEnd:
@@ -192,7 +193,7 @@ func (t *text) call(c *transcript.Call) string {
 
 // ended shows how a task ended; the answer comes last, as it was given but for
 // what a terminal would obey.
-func (t *text) ended(r *batch.Result) {
+func (t *text) ended(r *results.Result) {
 	delete(t.turns, r.ID)
 	for i := range r.Assertions {
 		a := &r.Assertions[i]
@@ -200,7 +201,7 @@ func (t *text) ended(r *batch.Result) {
 			continue
 		}
 		code, word := red, "failed"
-		if a.Severity == "warning" {
+		if !a.Fails() {
 			code, word = yellow, "warning"
 		}
 		place := t.printable(r.File)
@@ -275,7 +276,7 @@ func (t *text) paint(code, s string) string {
 }
 
 // spent is what the answers used.
-func spent(u batch.Usage, usd float64) string {
+func spent(u results.Usage, usd float64) string {
 	s := fmt.Sprintf("%d tokens", u.TotalTokens)
 	if usd > 0 {
 		s += fmt.Sprintf(", $%.4f", usd)

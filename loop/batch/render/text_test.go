@@ -15,6 +15,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/render"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -57,10 +58,10 @@ func events(tasks ...string) []batch.Event {
 		agent(loop.Event{Type: loop.TurnStart})
 		agent(loop.Event{Type: loop.MessageEnd, Message: &transcript.Message{Role: transcript.Assistant, StopReason: transcript.StopError, ErrorMessage: hostile}})
 		all = append(all, batch.Event{Type: batch.Response, Body: body{"command": "steer", "error": "message is empty"}})
-		all = append(all, batch.Event{Type: batch.TaskEnd, Task: task, Body: batch.Result{
+		all = append(all, batch.Event{Type: batch.TaskEnd, Task: task, Body: results.Result{
 			ID: task, Status: policy.Failed, Reason: hostile, File: "tasks/" + task + ".yaml", Turns: 2, ToolCalls: 1, CostUSD: 0.0123,
-			Usage: batch.Usage{TotalTokens: 1234}, DurationMs: 2500, Answer: "# Answer\n\n" + hostile + "\n  indented " + key + "\n",
-			Assertions: []batch.Assertion{
+			Usage: results.Usage{TotalTokens: 1234}, DurationMs: 2500, Answer: "# Answer\n\n" + hostile + "\n  indented " + key + "\n",
+			Assertions: []results.Assertion{
 				{Name: "status", OK: true},
 				{Name: "text", Line: 7, Message: "the last answer is " + hostile},
 				{Name: "usage turns", Severity: "warning", Message: "turns is 2"},

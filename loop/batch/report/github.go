@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/report/workflow"
 	"github.com/turnlog/turnlog/replay/text"
 )
@@ -41,7 +42,7 @@ func writeGitHub(w io.Writer, sum *batch.Summary, o *Options) error {
 	return err
 }
 
-func annotations(r *batch.Result, o *Options) []workflow.Annotation {
+func annotations(r *results.Result, o *Options) []workflow.Annotation {
 	file, id := o.text(r.File), o.text(r.ID)
 	var out []workflow.Annotation
 	for i := range r.Assertions {
@@ -50,7 +51,7 @@ func annotations(r *batch.Result, o *Options) []workflow.Annotation {
 			continue
 		}
 		kind := workflow.Error
-		if !fails(a) {
+		if !a.Fails() {
 			kind = workflow.Warning
 		}
 		out = append(out, workflow.Annotation{
@@ -108,7 +109,7 @@ func closeSummary(b *bytes.Buffer, beyond, room int) []byte {
 	return b.Bytes()
 }
 
-func summaryRow(r *batch.Result, o *Options) string {
+func summaryRow(r *results.Result, o *Options) string {
 	return fmt.Sprintf("| %s | %s | %d | %d | %d.%d s | %s |\n", r.Status, workflow.Cell(o.text(r.ID)), r.Turns,
 		r.Usage.TotalTokens, r.DurationMs/1000, r.DurationMs%1000/100, workflow.Cell(text.Shorten(o.text(r.Reason), longestReason)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/report/junit"
 	"github.com/turnlog/turnlog/replay/text"
 )
@@ -25,7 +26,7 @@ func writeJUnit(w io.Writer, sum *batch.Summary, o *Options) error {
 	return out.Close()
 }
 
-func suite(r *batch.Result, o *Options) junit.Suite {
+func suite(r *results.Result, o *Options) junit.Suite {
 	id, file := o.text(r.ID), o.text(r.File)
 	s := junit.Suite{Name: id, File: file, Time: junit.Seconds(r.DurationMs)}
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
@@ -43,7 +44,7 @@ func suite(r *batch.Result, o *Options) junit.Suite {
 		}
 		message := cmp.Or(o.text(a.Message), "does not hold")
 		switch {
-		case fails(a):
+		case a.Fails():
 			c.Failure = &junit.Problem{Message: message, Type: "assertion", Text: place(file, a.Line) + ": " + c.Name + ": " + message}
 		case !a.OK:
 			c.Out = "warning: " + message
@@ -55,7 +56,7 @@ func suite(r *batch.Result, o *Options) junit.Suite {
 
 // runCase is the case of the run itself. What an assertion says is not said
 // twice, so that counts of failures are right.
-func runCase(r *batch.Result, o *Options) junit.Case {
+func runCase(r *results.Result, o *Options) junit.Case {
 	c := junit.Case{
 		Name: "run", Classname: o.text(r.ID), File: o.text(r.File), Time: junit.Seconds(r.DurationMs),
 		Out: fmt.Sprintf("%s: %s, %s, %d tokens, transcript %s", r.Status,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
-	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -75,17 +75,14 @@ func (o *Options) text(s string) string {
 }
 
 // judged reports whether an assertion that failed says why the task did.
-func judged(r *batch.Result) bool {
+func judged(r *results.Result) bool {
 	if r.Status != policy.Failed {
 		return false
 	}
 	for i := range r.Assertions {
-		if fails(&r.Assertions[i]) {
+		if r.Assertions[i].Fails() {
 			return true
 		}
 	}
 	return false
 }
-
-// fails reports whether an assertion fails its task.
-func fails(a *batch.Assertion) bool { return !a.OK && a.Severity != task.SeverityWarning }

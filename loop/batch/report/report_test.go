@@ -20,6 +20,7 @@ import (
 	"github.com/turnlog/turnlog/loop/batch/mask"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/report"
+	"github.com/turnlog/turnlog/loop/batch/results"
 	"github.com/turnlog/turnlog/replay/report/junit"
 	"github.com/turnlog/turnlog/replay/report/workflow"
 )
@@ -33,21 +34,21 @@ const key = "sk-local-0123456789"
 
 // summary has a task for each way to end.
 func summary() *batch.Summary {
-	task := func(id string, s policy.Status, reason string, as ...batch.Assertion) batch.Result {
-		return batch.Result{
+	task := func(id string, s policy.Status, reason string, as ...results.Assertion) results.Result {
+		return results.Result{
 			ID: id, Status: s, ExitCode: s.ExitCode(), Reason: reason, File: "tasks/" + id + ".yaml", Turns: 2, ToolCalls: 1,
-			Usage: batch.Usage{TotalTokens: 345}, DurationMs: 1234, Transcript: id + ".jsonl", Assertions: as,
+			Usage: results.Usage{TotalTokens: 345}, DurationMs: 1234, Transcript: id + ".jsonl", Assertions: as,
 		}
 	}
-	first := batch.Assertion{Name: "tool_used read", Line: 7, Message: "read was called 0 times"}
+	first := results.Assertion{Name: "tool_used read", Line: 7, Message: "read was called 0 times"}
 	sum := &batch.Summary{
-		Batch: "b", CostUSD: 0.0123, Usage: batch.Usage{TotalTokens: 3450},
+		Batch: "b", CostUSD: 0.0123, Usage: results.Usage{TotalTokens: 3450},
 		Counts: map[string]int{"ok": 2},
-		Results: []batch.Result{
-			task("good", policy.OK, "", batch.Assertion{Name: "status", Line: 5, OK: true}),
-			task("warned", policy.OK, "", batch.Assertion{Name: "usage turns", Line: 9, Severity: "warning", Message: "turns is 2"}),
+		Results: []results.Result{
+			task("good", policy.OK, "", results.Assertion{Name: "status", Line: 5, OK: true}),
+			task("warned", policy.OK, "", results.Assertion{Name: "usage turns", Line: 9, Severity: "warning", Message: "turns is 2"}),
 			task("failing", policy.Failed, "tasks/failing.yaml:7: assertion tool_used read: read was called 0 times", first,
-				batch.Assertion{Name: "check make " + hostile, Message: hostile + key}),
+				results.Assertion{Name: "check make " + hostile, Message: hostile + key}),
 			task("unjudged", policy.Failed, "a check failed"),
 			task("broken", policy.Error, "endpoint said "+hostile),
 			task("limited", policy.Limit, "turns: 2"),

@@ -1,4 +1,4 @@
-package cmd
+package input
 
 import (
 	"bytes"
@@ -10,17 +10,42 @@ import (
 	"os"
 )
 
-// rereadable is In for as long as ctx lasts. at reads the same bytes again; it
-// is nil unless In is a file.
-func (s Streams) rereadable(ctx context.Context) (r io.Reader, at io.ReaderAt) {
-	f, ok := s.In.(*os.File)
+// Source is an input, and what was read of it for those who have to look back.
+type Source struct {
+	io.Reader
+	io.ReaderAt
+	io.Closer
+}
+
+// Open opens a file for as long as ctx lasts. stdin is standard input.
+func (f File) Open(ctx context.Context, stdin io.Reader) (*Source, error) {
+	var close io.Closer = io.NopCloser(nil)
+	r, at := again(ctx, stdin)
+	if !f.Stdin {
+		file, reader, readerAt, err := Open(ctx, f.Name)
+		if err != nil {
+			return nil, err
+		}
+		close, r, at = file, reader, readerAt
+	}
+	if at != nil {
+		return &Source{r, at, close}, nil
+	}
+	s := &spool{r: r, of: close}
+	return &Source{s, s, s}, nil
+}
+
+// again is in for as long as ctx lasts. at reads the same bytes again; it is
+// nil unless in is a file.
+func again(ctx context.Context, in io.Reader) (r io.Reader, at io.ReaderAt) {
+	f, ok := in.(*os.File)
 	if !ok {
-		return s.Input(ctx), nil
+		return Until(ctx, in), nil
 	}
 	info, err := f.Stat()
 	start, seek := f.Seek(0, io.SeekCurrent)
 	if err != nil || seek != nil || !info.Mode().IsRegular() {
-		return s.Input(ctx), nil
+		return Until(ctx, in), nil
 	}
 	section := io.NewSectionReader(f, start, math.MaxInt64-start)
 	return section, section
@@ -31,9 +56,10 @@ func (s Streams) rereadable(ctx context.Context) (r io.Reader, at io.ReaderAt) {
 const spoolSize = 8 << 20
 
 // spool is an input that can be read only once, and what was read of it so
-// far, for those who have to look back. Read and ReadAt are for one goroutine.
+// far. Read and ReadAt are for one goroutine.
 type spool struct {
 	r    io.Reader
+	of   io.Closer
 	head []byte   // all of it while it is small
 	file *os.File // all of it else
 }
@@ -72,8 +98,9 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 
 // Close removes the temporary file.
 func (s *spool) Close() error {
-	if s.file == nil {
-		return nil
+	err := s.of.Close()
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close(), os.Remove(s.file.Name()))
 	}
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	return err
 }

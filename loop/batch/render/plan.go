@@ -1,38 +1,31 @@
-package cmd
+package render
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 
 	"github.com/turnlog/turnlog/loop/batch"
+	show "github.com/turnlog/turnlog/replay/text"
 )
 
-// plan prints what would run.
-func (o *runOptions) plan(opts batch.Options) error {
-	tasks, err := batch.Plan(opts)
-	var plan *batch.PlanError
-	if errors.As(err, &plan) {
-		return usagef("%w", plan.Err)
-	}
-	if err != nil {
-		return err
-	}
-	show := planNDJSON
-	if o.Format == "text" {
-		show = planText
+// Plan writes what a batch would do: for people if the format is text, else a
+// line of NDJSON for each task and one for all. maxCostUSD is what they cost at
+// most, nil if nothing bounds it.
+func Plan(format string, w io.Writer, tasks []batch.Planned, maxCostUSD *float64) error {
+	write := planNDJSON
+	if format == "text" {
+		write = planText
 	}
 	var out bytes.Buffer
-	if err := show(&out, tasks, batch.Bound(tasks, opts)); err != nil {
+	if err := write(&out, tasks, maxCostUSD); err != nil {
 		return err
 	}
-	_, err = out.WriteTo(o.Out)
+	_, err := out.WriteTo(w)
 	return err
 }
 
-// planNDJSON writes a line for each task and one for all; bound is what they
-// cost at most, nil if nothing bounds it.
 func planNDJSON(out *bytes.Buffer, tasks []batch.Planned, bound *float64) error {
 	type line struct {
 		Type string `json:"type"`
@@ -53,7 +46,6 @@ func planNDJSON(out *bytes.Buffer, tasks []batch.Planned, bound *float64) error 
 	return enc.Encode(end{"plan_end", len(tasks), bound})
 }
 
-// planText is the plan for people.
 func planText(out *bytes.Buffer, tasks []batch.Planned, bound *float64) error {
 	cost := func(usd *float64) string {
 		if usd == nil {
@@ -62,8 +54,8 @@ func planText(out *bytes.Buffer, tasks []batch.Planned, bound *float64) error {
 		return fmt.Sprintf("at most $%.2f", *usd)
 	}
 	for _, t := range tasks {
-		fmt.Fprintf(out, "%s %s (%s, %s %s, %s)\n", t.Action, t.ID, printable(t.File), t.Provider, printable(t.Model), cost(t.MaxCostUSD))
+		fmt.Fprintf(out, "%s %s (%s, %s %s, %s)\n", t.Action, t.ID, show.Printable(t.File), t.Provider, show.Printable(t.Model), cost(t.MaxCostUSD))
 	}
-	_, err := fmt.Fprintf(out, "%d tasks, %s\n", len(tasks), cost(bound))
-	return err
+	fmt.Fprintf(out, "%d tasks, %s\n", len(tasks), cost(bound))
+	return nil
 }

@@ -1,4 +1,4 @@
-package cmd
+package report
 
 import (
 	"encoding/json"
@@ -7,16 +7,16 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/turnlog/turnlog/replay/foreign"
 	"github.com/turnlog/turnlog/replay/verify"
-	"github.com/turnlog/turnlog/replay/verify/rule"
 )
 
-// list prints the rules that would run.
-func list(o *verifyOptions, rules []verify.Rule) error {
-	if o.Format == "json" {
-		return listJSON(o.Out, rules)
+// List writes which rules there are: as JSON, or as a table for people.
+func List(out io.Writer, format string, rules []verify.Rule) error {
+	if format == "json" {
+		return listJSON(out, rules)
 	}
-	w := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RULE\tSEVERITY\tSAYS")
 	for _, r := range rules {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID, r.Severity, r.Title)
@@ -52,19 +52,16 @@ func listJSON(w io.Writer, rules []verify.Rule) error {
 	return e.Encode(records)
 }
 
-// explain prints all that is known of one rule.
-func explain(o *verifyOptions) error {
-	r, err := verify.Find(rule.All(), o.Explain)
-	if err != nil {
-		return usageWithin("--explain", err)
-	}
+// Explain writes all that is known of a rule. config is the file that sets its
+// options.
+func Explain(w io.Writer, r verify.Rule, config string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s, %s)\n\n%s.\n", r.ID, r.Severity, r.Group, strings.TrimRight(r.Title, "."))
 	for _, part := range []struct{ title, text string }{
 		{"Why it matters", r.Why},
 		{"What to do", r.Fix},
 		{"What is not reported", r.Quiet},
-		{"Formats that can know it", strings.Join(r.Formats, ", ")},
+		{"Formats that can know it", able(r)},
 		{"A transcript with this finding", r.Bad},
 		{"One without", r.Good},
 	} {
@@ -73,11 +70,19 @@ func explain(o *verifyOptions) error {
 		}
 	}
 	if len(r.Options) > 0 {
-		fmt.Fprintf(&b, "\nOptions, in %s under rules: %s:\n", projectConfig, r.ID)
+		fmt.Fprintf(&b, "\nOptions, in %s under rules: %s:\n", config, r.ID)
 	}
 	for _, opt := range r.Options {
 		fmt.Fprintf(&b, "  %s (%d): %s\n", opt.Name, opt.Default, opt.Doc)
 	}
-	_, err = io.WriteString(o.Out, b.String())
+	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// able names the formats that can tell what a rule needs, if not all can.
+func able(r verify.Rule) string {
+	if r.Needs == 0 {
+		return ""
+	}
+	return strings.Join(foreign.Names(r.Needs), ", ")
 }

@@ -1,4 +1,4 @@
-package cmd
+package input
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ func TestSpool(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, size := range []int{0, 1000, spoolSize, spoolSize + 1, spoolSize + 70000} {
 		want := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
-		s := &spool{r: iotest.HalfReader(bytes.NewReader(want))}
+		s := &spool{r: iotest.HalfReader(bytes.NewReader(want)), of: io.NopCloser(nil)}
 		got, err := io.ReadAll(s)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes: read %d, %v", size, len(got), err)
@@ -37,7 +37,7 @@ func TestSpool(t *testing.T) {
 
 func TestSpoolWithoutRoom(t *testing.T) {
 	t.Setenv("TMPDIR", "/nowhere/at/all")
-	s := &spool{r: bytes.NewReader(make([]byte, 2*spoolSize))}
+	s := &spool{r: bytes.NewReader(make([]byte, 2*spoolSize)), of: io.NopCloser(nil)}
 	if _, err := io.ReadAll(s); err == nil {
 		t.Error("what could not be kept was not missed")
 	}
