@@ -5,35 +5,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnlog/turnlog/replay/choice"
 )
 
-// choice is a row of a table from which a flag or an argument picks by name.
-type choice[T any] struct {
-	name  string
-	value T
-}
-
-// pick returns the value of a row; an unknown name is a usage error that
-// lists the known ones. kind says what is chosen.
-func pick[T any](kind string, table []choice[T], name string) (T, error) {
-	for _, c := range table {
-		if c.name == name {
-			return c.value, nil
-		}
+// pick returns the value of a row; an unknown name is a usage error that lists
+// the known ones. kind says what is chosen.
+func pick[T any](kind string, table choice.Table[T], name string) (T, error) {
+	value, ok := table.Get(name)
+	if !ok {
+		return value, usagef("unknown %s %q", kind, name).hint("known: %s", strings.Join(table.Names(), ", "))
 	}
-	var zero T
-	return zero, usagef("unknown %s %q", kind, name).hint("known: %s", join(table, ", "))
+	return value, nil
 }
-
-func names[T any](table []choice[T]) []string {
-	out := make([]string, len(table))
-	for i, c := range table {
-		out[i] = c.name
-	}
-	return out
-}
-
-func join[T any](table []choice[T], sep string) string { return strings.Join(names(table), sep) }
 
 // enum is a flag that takes one of several names. It is checked when flags
 // are parsed, against the table that implements them.

@@ -3,8 +3,11 @@ package cmd
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/turnlog/turnlog/replay/choice"
 )
 
 type completionOptions struct {
@@ -14,24 +17,24 @@ type completionOptions struct {
 }
 
 // shells is the table of shells and what writes their script.
-func shells() []choice[func(*cobra.Command, io.Writer) error] {
-	return []choice[func(*cobra.Command, io.Writer) error]{
-		{"bash", func(c *cobra.Command, w io.Writer) error { return c.GenBashCompletionV2(w, true) }},
-		{"zsh", (*cobra.Command).GenZshCompletion},
-		{"fish", func(c *cobra.Command, w io.Writer) error { return c.GenFishCompletion(w, true) }},
-		{"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc},
+func shells() choice.Table[func(*cobra.Command, io.Writer) error] {
+	return choice.Table[func(*cobra.Command, io.Writer) error]{
+		{Name: "bash", Value: func(c *cobra.Command, w io.Writer) error { return c.GenBashCompletionV2(w, true) }},
+		{Name: "zsh", Value: (*cobra.Command).GenZshCompletion},
+		{Name: "fish", Value: func(c *cobra.Command, w io.Writer) error { return c.GenFishCompletion(w, true) }},
+		{Name: "powershell", Value: (*cobra.Command).GenPowerShellCompletionWithDesc},
 	}
 }
 
 func newCompletion(s Streams, runF func(context.Context, *completionOptions) error) *cobra.Command {
 	o := &completionOptions{Streams: s}
 	return &cobra.Command{
-		Use:         "completion " + join(shells(), "|"),
+		Use:         "completion " + strings.Join(shells().Names(), "|"),
 		Short:       "Print a completion script for a shell",
 		Example:     "  source <(turnlog completion bash)\n  turnlog completion zsh > \"${fpath[1]}/_turnlog\"",
 		Annotations: map[string]string{"codes": codes()},
 		Args:        cobra.ExactArgs(1),
-		ValidArgs:   names(shells()),
+		ValidArgs:   shells().Names(),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Shell, o.Root = args[0], c.Root()
 			return runF(c.Context(), o)

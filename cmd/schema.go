@@ -2,11 +2,13 @@ package cmd
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/choice"
 	"github.com/turnlog/turnlog/replay/report"
 )
 
@@ -16,23 +18,23 @@ type schemaOptions struct {
 }
 
 // schemas is the table of JSON Schemas of what turnlog reads and writes.
-func schemas() []choice[func() []byte] {
-	return []choice[func() []byte]{
-		{"task", task.Schema},
-		{"events", batch.EventsSchema},
-		{"finding", report.FindingSchema},
+func schemas() choice.Table[func() []byte] {
+	return choice.Table[func() []byte]{
+		{Name: "task", Value: task.Schema},
+		{Name: "events", Value: batch.EventsSchema},
+		{Name: "finding", Value: report.FindingSchema},
 	}
 }
 
 func newSchema(s Streams, runF func(context.Context, *schemaOptions) error) *cobra.Command {
 	o := &schemaOptions{Streams: s}
 	return &cobra.Command{
-		Use:         "schema " + join(schemas(), "|"),
+		Use:         "schema " + strings.Join(schemas().Names(), "|"),
 		Short:       "Print the JSON Schema of a task file, of events or of findings",
 		Example:     "  turnlog schema task > task.schema.json\n  turnlog schema events",
 		Annotations: map[string]string{"codes": codes()},
 		Args:        cobra.ExactArgs(1),
-		ValidArgs:   names(schemas()),
+		ValidArgs:   schemas().Names(),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Name = args[0]
 			return runF(c.Context(), o)

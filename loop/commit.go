@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -66,7 +64,7 @@ func (r *run) write(m *transcript.Message) *transcript.Entry {
 // note appends a custom entry of turnlog's own. Without a transcript there is
 // nothing to note; callers check that first, so that data is not even built.
 func (r *run) note(customType string, data any) {
-	raw, err := encode(data)
+	raw, err := transcript.JSON(data)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -77,16 +75,6 @@ func (r *run) note(customType string, data any) {
 		Type:   transcript.TypeCustom,
 		Custom: &transcript.Custom{CustomType: customType, Data: raw},
 	})
-}
-
-// encode leaves <, > and & alone: escaping them would change the raw JSON in
-// data, and with it the digests that are taken of it.
-func encode(data any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(data)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // record gives e its place in the chain, appends and folds it. After a failed

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,12 +85,9 @@ func eventFields(e *Event) ([]byte, error) {
 	if e.Body == nil {
 		return nil, nil
 	}
-	var object bytes.Buffer
-	enc := json.NewEncoder(&object)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e.Body); err != nil {
+	object, err := transcript.JSON(e.Body)
+	if err != nil {
 		return nil, err
 	}
-	inside := bytes.TrimSpace(object.Bytes())
-	return inside[1 : len(inside)-1], nil
+	return object[1 : len(object)-1], nil
 }

@@ -7,10 +7,9 @@
 package report
 
 import (
-	"fmt"
 	"io"
-	"strings"
 
+	"github.com/turnlog/turnlog/replay/choice"
 	"github.com/turnlog/turnlog/replay/verify"
 )
 
@@ -81,40 +80,28 @@ type Meta struct {
 	Room        int
 }
 
-type format struct {
-	name string
-	make func(io.Writer, Meta) Renderer
-}
-
 // formats is the table of renderers.
-func formats() []format {
-	return []format{
-		{"text", newText},
-		{"json", newJSON},
-		{"ndjson", newNDJSON},
-		{"sarif", newSARIF},
-		{"junit", newJUnit},
-		{"github", newGitHub},
+func formats() choice.Table[func(io.Writer, Meta) Renderer] {
+	return choice.Table[func(io.Writer, Meta) Renderer]{
+		{Name: "text", Value: newText},
+		{Name: "json", Value: newJSON},
+		{Name: "ndjson", Value: newNDJSON},
+		{Name: "sarif", Value: newSARIF},
+		{Name: "junit", Value: newJUnit},
+		{Name: "github", Value: newGitHub},
 	}
 }
 
 // Formats lists the names that [New] knows.
-func Formats() []string {
-	var names []string
-	for _, f := range formats() {
-		names = append(names, f.name)
-	}
-	return names
-}
+func Formats() []string { return formats().Names() }
 
 // New returns the renderer of a format, or an error that lists the known ones.
 func New(name string, w io.Writer, m Meta) (Renderer, error) {
-	for _, f := range formats() {
-		if f.name == name {
-			return f.make(w, m), nil
-		}
+	renderer, err := formats().Find("format", name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("unknown format %q (known: %s)", name, strings.Join(Formats(), ", "))
+	return renderer(w, m), nil
 }
 
 // fails reports whether a finding of severity s is one that fails.

@@ -12,13 +12,21 @@ import (
 // NewCustom makes the custom part of an entry with data as JSON, without HTML
 // escaping.
 func NewCustom(customType string, data any) (*Custom, error) {
+	raw, err := JSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", customType, err)
+	}
+	return &Custom{CustomType: customType, Data: raw}, nil
+}
+
+// JSON encodes v on one line and leaves <, > and & alone: escaping them would
+// change raw JSON in v, and with it the digests that are taken of it.
+func JSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(data); err != nil {
-		return nil, fmt.Errorf("encode %s: %w", customType, err)
-	}
-	return &Custom{CustomType: customType, Data: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}, nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Decode reads the data of a turnlog entry into a pointer to one of the

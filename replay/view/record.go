@@ -38,22 +38,6 @@ type (
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	usage struct {
-		Input       int64 `json:"input"`
-		Output      int64 `json:"output"`
-		CacheRead   int64 `json:"cacheRead"`
-		CacheWrite  int64 `json:"cacheWrite"`
-		Reasoning   int64 `json:"reasoning,omitempty"`
-		TotalTokens int64 `json:"totalTokens"`
-		Cost        cost  `json:"cost"`
-	}
-	cost struct {
-		Input      float64 `json:"input"`
-		Output     float64 `json:"output"`
-		CacheRead  float64 `json:"cacheRead"`
-		CacheWrite float64 `json:"cacheWrite"`
-		Total      float64 `json:"total"`
-	}
 )
 
 func toolsRecord(m *moment) any { return newTools(m) }
@@ -75,6 +59,7 @@ func stateRecord(m *moment) any {
 		open = append(open, call{c.ID, c.Name, c.Arguments})
 	}
 	u := m.Usage()
+	u.Has = 0 // a sum has all counts, whichever the file states
 	return struct {
 		tools
 		System        string          `json:"system"`
@@ -83,13 +68,10 @@ func stateRecord(m *moment) any {
 		ThinkingLevel string          `json:"thinkingLevel"`
 		Messages      int             `json:"messages"`
 		OpenCalls     []call          `json:"openCalls"`
-		Usage         usage           `json:"usage"`
+		Usage         json.RawMessage `json:"usage"`
 	}{
 		newTools(m), m.SystemPrompt(), m.Sections(), m.Model(), m.Thinking(), len(m.Context()), open,
-		usage{
-			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.TotalTokens,
-			cost{u.Cost.Input, u.Cost.Output, u.Cost.CacheRead, u.Cost.CacheWrite, u.Cost.Total},
-		},
+		transcript.AppendUsage(nil, &u),
 	}
 }
 

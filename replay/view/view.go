@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/choice"
 )
 
 // Session is a transcript that was read.
@@ -30,41 +31,25 @@ type Options struct {
 // view is a way to look at a moment: a record for machines and text for
 // people. Views that list things have a record for each in ndjson.
 type view struct {
-	name   string
 	record func(*moment) any
 	items  func(*moment) []any // nil for views that are one record
 	text   func(printer, *moment)
 }
 
 // views is the table of views.
-func views() []view {
-	return []view{
-		{"summary", summaryRecord, nil, summaryText},
-		{"state", stateRecord, nil, stateText},
-		{"tools", toolsRecord, nil, toolsText},
-		{"prompt", promptRecord, nil, promptText},
-		{"messages", messagesRecord, messageItems, messagesText},
-		{"request", requestRecord, nil, requestText},
+func views() choice.Table[view] {
+	return choice.Table[view]{
+		{Name: "summary", Value: view{summaryRecord, nil, summaryText}},
+		{Name: "state", Value: view{stateRecord, nil, stateText}},
+		{Name: "tools", Value: view{toolsRecord, nil, toolsText}},
+		{Name: "prompt", Value: view{promptRecord, nil, promptText}},
+		{Name: "messages", Value: view{messagesRecord, messageItems, messagesText}},
+		{Name: "request", Value: view{requestRecord, nil, requestText}},
 	}
 }
 
 // Names lists the views.
-func Names() []string {
-	var names []string
-	for _, v := range views() {
-		names = append(names, v.name)
-	}
-	return names
-}
-
-func find(name string) (view, error) {
-	for _, v := range views() {
-		if v.name == name {
-			return v, nil
-		}
-	}
-	return view{}, fmt.Errorf("unknown view %q", name)
-}
+func Names() []string { return views().Names() }
 
 // moment is the state of a session at one cut.
 type moment struct {
@@ -77,7 +62,7 @@ type moment struct {
 // At shows a session at a cut. A cut that it does not have is a
 // [*replay.CutError].
 func At(w io.Writer, s *Session, cut replay.Cut, leaf string, o Options) error {
-	v, err := find(o.View)
+	v, err := views().Find("view", o.View)
 	if err != nil {
 		return err
 	}
@@ -104,7 +89,7 @@ func At(w io.Writer, s *Session, cut replay.Cut, leaf string, o Options) error {
 // All shows a session at every entry, in file order: as lines of text, or as
 // records, which make up one array in json.
 func All(ctx context.Context, w io.Writer, s *Session, o Options) error {
-	v, err := find(o.View)
+	v, err := views().Find("view", o.View)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/replay/choice"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -38,46 +38,39 @@ type Outcome struct {
 	Message string // why not, or what was found
 }
 
-// kind is a row of the table of assertions.
-type kind struct {
-	name  string
-	check func(context.Context, *task.Assertion, *Subject) Outcome
-}
-
-// kinds is the table.
-func kinds() []kind {
-	return []kind{
-		{"status", status},
-		{"tool_used", toolUsed},
-		{"not", not},
-		{"tool_sequence", toolSequence},
-		{"tool_args", toolArgs},
-		{"output", output},
-		{"text", text},
-		{"usage", usage},
-		{"command", command},
-		{"verify", verify},
-		{"matches", matches},
+// kinds is the table of assertions.
+func kinds() choice.Table[func(context.Context, *task.Assertion, *Subject) Outcome] {
+	return choice.Table[func(context.Context, *task.Assertion, *Subject) Outcome]{
+		{Name: "status", Value: status},
+		{Name: "tool_used", Value: toolUsed},
+		{Name: "not", Value: not},
+		{Name: "tool_sequence", Value: toolSequence},
+		{Name: "tool_args", Value: toolArgs},
+		{Name: "output", Value: output},
+		{Name: "text", Value: text},
+		{Name: "usage", Value: usage},
+		{Name: "command", Value: command},
+		{Name: "verify", Value: verify},
+		{Name: "matches", Value: matches},
 	}
 }
 
 // Check judges one assertion.
 func Check(ctx context.Context, a *task.Assertion, s *Subject) Outcome {
-	for _, k := range kinds() {
-		if k.name == a.Kind {
-			return k.check(ctx, a, s)
-		}
+	check, ok := kinds().Get(a.Kind)
+	if !ok {
+		return Outcome{Message: fmt.Sprintf("assertions of kind %s cannot be judged yet", a.Kind)}
 	}
-	return Outcome{Message: fmt.Sprintf("assertions of kind %s cannot be judged yet", a.Kind)}
+	return check(ctx, a, s)
 }
 
 // Supported says why an assertion cannot be judged, or nil: what is missing is
 // said before anything runs. path finds a file that the task names.
 func Supported(a *task.Assertion, path func(name string) string) error {
-	switch {
+	switch _, known := kinds().Get(a.Kind); {
 	case a.Not != nil:
 		return Supported(a.Not, path)
-	case !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == a.Kind }):
+	case !known:
 		return fmt.Errorf("assertions of kind %s cannot be judged yet", a.Kind)
 	case a.Matches != nil:
 		// There is nothing to interrupt yet.

@@ -3,12 +3,11 @@
 package render
 
 import (
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/mask"
+	"github.com/turnlog/turnlog/replay/choice"
 )
 
 // Options of a renderer. The zero value works.
@@ -17,35 +16,23 @@ type Options struct {
 	Color bool       // text only
 }
 
-type format struct {
-	name string
-	make func(io.Writer, Options) batch.Sink
-}
-
 // formats is the table of renderers.
-func formats() []format {
-	return []format{
-		{"ndjson", func(w io.Writer, o Options) batch.Sink { return &batch.NDJSON{W: w, Mask: o.Mask.Line} }},
-		{"text", newText},
+func formats() choice.Table[func(io.Writer, Options) batch.Sink] {
+	return choice.Table[func(io.Writer, Options) batch.Sink]{
+		{Name: "ndjson", Value: func(w io.Writer, o Options) batch.Sink { return &batch.NDJSON{W: w, Mask: o.Mask.Line} }},
+		{Name: "text", Value: newText},
 	}
 }
 
 // Formats lists the names that [New] knows.
-func Formats() []string {
-	var names []string
-	for _, f := range formats() {
-		names = append(names, f.name)
-	}
-	return names
-}
+func Formats() []string { return formats().Names() }
 
 // New returns the renderer of a format, or an error that lists the known ones.
 // A write that fails is [batch.ErrClosed] to it.
 func New(name string, w io.Writer, o Options) (batch.Sink, error) {
-	for _, f := range formats() {
-		if f.name == name {
-			return f.make(w, o), nil
-		}
+	renderer, err := formats().Find("format", name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("unknown format %q (known: %s)", name, strings.Join(Formats(), ", "))
+	return renderer(w, o), nil
 }

@@ -6,13 +6,12 @@
 package report
 
 import (
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/turnlog/turnlog/loop/batch"
 	"github.com/turnlog/turnlog/loop/batch/policy"
 	"github.com/turnlog/turnlog/loop/batch/results"
+	"github.com/turnlog/turnlog/replay/choice"
 	"github.com/turnlog/turnlog/replay/text"
 )
 
@@ -27,43 +26,31 @@ type Options struct {
 	Room        int
 }
 
-type kind struct {
-	name  string
-	write func(io.Writer, *batch.Summary, *Options) error
-}
-
-// kinds is the table of reports.
-func kinds() []kind {
-	return []kind{
-		{JUnit, writeJUnit},
-		{GitHub, writeGitHub},
-	}
-}
-
 // The kinds of reports.
 const (
 	JUnit  = "junit"
 	GitHub = "github"
 )
 
-// Kinds lists the names that [Write] knows.
-func Kinds() []string {
-	var names []string
-	for _, k := range kinds() {
-		names = append(names, k.name)
+// kinds is the table of reports.
+func kinds() choice.Table[func(io.Writer, *batch.Summary, *Options) error] {
+	return choice.Table[func(io.Writer, *batch.Summary, *Options) error]{
+		{Name: JUnit, Value: writeJUnit},
+		{Name: GitHub, Value: writeGitHub},
 	}
-	return names
 }
+
+// Kinds lists the names that [Write] knows.
+func Kinds() []string { return kinds().Names() }
 
 // Write writes a report of one kind, or returns an error that lists the known
 // ones.
 func Write(name string, w io.Writer, sum *batch.Summary, o Options) error {
-	for _, k := range kinds() {
-		if k.name == name {
-			return k.write(w, sum, &o)
-		}
+	write, err := kinds().Find("report", name)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("unknown report %q (known: %s)", name, strings.Join(Kinds(), ", "))
+	return write(w, sum, &o)
 }
 
 // text makes a text fit to be shown.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop/batch"
@@ -26,7 +25,7 @@ var ErrUnknownKind = errors.New("unknown kind")
 // hours of work are done.
 func ParseTarget(s string) (Target, error) {
 	kind, path, named := strings.Cut(s, "=")
-	if !slices.Contains(Kinds(), kind) {
+	if _, known := kinds().Get(kind); !known {
 		return Target{}, fmt.Errorf("%q: %w", s, ErrUnknownKind)
 	}
 	if named && path == "" {

@@ -1,14 +1,14 @@
 package results
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // version is that of the results file.
@@ -92,13 +92,11 @@ func (f *File) Add(r Result) error {
 }
 
 func (f *File) append(v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // a secret with & in it is looked for as it is
-	if err := enc.Encode(v); err != nil {
+	raw, err := transcript.JSON(v)
+	if err != nil {
 		return fmt.Errorf("encode a result: %w", err)
 	}
-	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	text := []byte(raw)
 	if f.mask != nil {
 		text = f.mask(text)
 	}
