@@ -20,8 +20,10 @@ type Part struct {
 // follow one another under made-up names, and its compactions point at records
 // by number; version 2 called one role differently. The zero value is ready.
 type Session struct {
+	seen  bool // a header; a later one says nothing of the entries
 	old   bool // version 1
 	newer bool // a later one, in which an entry without id and parent is a root
+	now   bool // version 3 or later
 	names []string
 	part  []Record
 }
@@ -39,12 +41,13 @@ func (s *Session) Part(l *transcript.Line) Part {
 
 func (s *Session) record(r *Record) {
 	e := r.Entry
-	if e.Type == transcript.TypeSession {
+	if e.Type == transcript.TypeSession && !s.seen {
+		s.seen = true
 		s.old = e.Header != nil && e.Header.Version < 2
-		s.newer = !s.old
+		s.newer, s.now = !s.old, e.Header != nil && e.Header.Version > 2
 	}
 	r.Follows = !s.newer && e.ID == "" && e.ParentID == ""
-	if e.Message != nil && e.Message.Role == "hookMessage" {
+	if e.Message != nil && e.Message.Role == "hookMessage" && !s.now {
 		e.Message.Role = transcript.CustomRole
 	}
 	if !s.old {

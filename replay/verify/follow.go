@@ -61,7 +61,7 @@ func (e *engine) follow(chain string, l tree.Link) (straight bool) {
 	}
 	en := e.pass.entry
 	e.leaf(p.tip(), false)
-	e.pass.entry = en
+	e.pass.entry, e.pass.index = en, l.Index
 	e.Root()
 	p.severed, p.partial = l.Lost, l.Lost
 	return true

@@ -7,10 +7,17 @@
 // thinking, text and zero to four tool calls, results of 0.3 to 30 KB, usage,
 // and a change of the tool set every hundred turns. Texts have the density of
 // escapes that recorded sessions have (5 to 8 % backslashes).
+//
+// With -shape it writes one of the shapes that cost more than their size says
+// as soon as something is done once an entry that should be done once a file:
+//
+//	go run ./scripts/corpus -list
+//	go run ./scripts/corpus -shape later-parents -n 40000 > /tmp/later.jsonl
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -27,14 +34,28 @@ import (
 func main() {
 	size := flag.String("size", "1MiB", "bytes to write at least; KiB, MiB and GiB are known")
 	seed := flag.Uint64("seed", 1, "seed of the random choices")
+	name := flag.String("shape", "", "write this shape instead; -list names them")
+	count := flag.Int("n", 0, "how much of the shape; 0 is the small size of the benchmark")
+	list := flag.Bool("list", false, "list the shapes with their small size and exit")
 	flag.Parse()
-	n, err := parseSize(*size)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "corpus:", err)
-		os.Exit(2)
-	}
 	w := bufio.NewWriterSize(os.Stdout, 1<<20)
-	err = write(w, n, *seed)
+	var err error
+	switch {
+	case *list:
+		err = listShapes(w)
+	case *name != "":
+		var one shape
+		if one, err = findShape(*name); err == nil {
+			err = one.to(w, cmp.Or(*count, one.small), *seed)
+		}
+	default:
+		var n int64
+		if n, err = parseSize(*size); err != nil {
+			fmt.Fprintln(os.Stderr, "corpus:", err)
+			os.Exit(2)
+		}
+		err = write(w, n, *seed)
+	}
 	if err == nil {
 		err = w.Flush()
 	}
@@ -65,9 +86,15 @@ type session struct {
 	err     error
 }
 
+const sessionHeader = `{"type":"session","version":3,"id":"0195a0c0-0000-7000-8000-000000000001","timestamp":"2030-01-02T03:00:00.000Z","cwd":"/home/user/project"}`
+
+func newSession(w io.Writer, seed uint64) *session {
+	return &session{w: w, rng: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC)}
+}
+
 func write(w io.Writer, size int64, seed uint64) error {
-	s := &session{w: w, rng: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC)}
-	s.line([]byte(`{"type":"session","version":3,"id":"0195a0c0-0000-7000-8000-000000000001","timestamp":"2030-01-02T03:00:00.000Z","cwd":"/home/user/project"}`))
+	s := newSession(w, seed)
+	s.line([]byte(sessionHeader))
 	s.add(transcript.Entry{Type: transcript.TypeModelChange, Model: &transcript.ModelChange{Provider: "demo", ModelID: "demo-1"}})
 	s.add(transcript.Entry{Type: transcript.TypeThinking, Thinking: "medium"})
 	s.message(transcript.Message{
@@ -89,13 +116,23 @@ func (s *session) line(b []byte) {
 	s.err = err
 }
 
+// add appends an entry as the child of the one before.
 func (s *session) add(e transcript.Entry) {
 	s.n++
+	e.ID, e.ParentID = idOf(s.n), s.parent
+	s.put(e)
+}
+
+// put appends an entry with links of its own; the next one is its child.
+func (s *session) put(e transcript.Entry) {
 	s.now = s.now.Add(time.Duration(s.rng.IntN(2000)) * time.Millisecond)
-	e.ID, e.ParentID, e.Timestamp = fmt.Sprintf("%08x", s.n*2654435761&0xffffffff), s.parent, s.now.Format("2006-01-02T15:04:05.000Z")
+	e.Timestamp = s.now.Format("2006-01-02T15:04:05.000Z")
 	s.parent = e.ID
 	s.line(transcript.AppendEntry(nil, &e))
 }
+
+// idOf is the id of the n-th entry: no two below 2^32 are the same.
+func idOf(n int) string { return fmt.Sprintf("%08x", n*2654435761&0xffffffff) }
 
 func (s *session) message(m transcript.Message) {
 	m.Timestamp = s.now.UnixMilli()
