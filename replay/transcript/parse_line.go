@@ -6,6 +6,6 @@ func ParseLine(raw []byte, maxLine int) Line {
 	if maxLine <= 0 {
 		maxLine = DefaultMaxLine
 	}
-	lr := lineReader{max: maxLine}
+	lr := lineReader{max: maxLine, loan: new(loan)}
 	return lr.line(raw, 0)
 }
