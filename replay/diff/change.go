@@ -69,7 +69,7 @@ func place(s *step) Place {
 	if s == nil {
 		return Place{}
 	}
-	return Place{Line: s.spot.line, Turn: s.turn, Message: s.number}
+	return Place{Line: s.line, Turn: s.turn, Message: s.number}
 }
 
 // changeOf is a change of a field.

@@ -57,10 +57,9 @@ func Read(ctx context.Context, f *foreign.File, at io.ReaderAt, o Options) (*His
 	}
 	h := &History{Name: f.Name, Damage: []Damage{}, links: tree.New(), reader: reader{ignored: ignore}, final: -1}
 	if o.path() {
-		if f.Format.Has(foreign.Links) && f.Format.Lines != nil {
-			h.store.at = at
+		if f.Options.Lend = at != nil && f.Format.Has(foreign.Links); f.Options.Lend {
+			h.store.again = &foreign.Rereader{File: f, At: at, Links: h.links}
 		}
-		f.Options.Lend = h.store.at != nil
 		err = h.path(ctx, f, o.Leaf)
 	} else {
 		err = h.cut(ctx, f, o)
@@ -110,7 +109,7 @@ func (h *History) path(ctx context.Context, f *foreign.File, leaf string) error 
 		if n%1024 == 0 && context.Cause(ctx) != nil {
 			return context.Cause(ctx)
 		}
-		s := step{spot: h.store.spot(h.links, i)}
+		s := step{entry: i, line: h.links.Line(i)}
 		e, err := h.entry(&s)
 		if err != nil {
 			return err
@@ -119,6 +118,9 @@ func (h *History) path(ctx context.Context, f *foreign.File, leaf string) error 
 	}
 	w.finish()
 	h.Usage = tokensOf(w.now.facts.Usage())
+	if h.store.again != nil {
+		h.store.again.Forget()
+	}
 	return nil
 }
 
@@ -132,8 +134,7 @@ func (h *History) link(ctx context.Context, f *foreign.File) (header *transcript
 		for i := range p.Records {
 			r := &p.Records[i]
 			if r.Entry.Type != transcript.TypeSession {
-				h.links.Add(r)
-				h.store.add(&p, r)
+				h.store.add(h.links.Add(r).Index, r)
 				declares = declares || replay.Declares(r.Entry)
 				continue
 			}
@@ -182,7 +183,7 @@ func (h *History) cut(ctx context.Context, f *foreign.File, o Options) error {
 	for i, item := range state.Context() {
 		e := transcript.Entry{Type: transcript.TypeMessage, ID: item.Entry, Line: item.Line, Message: &item.Message}
 		h.store.kept = append(h.store.kept, e)
-		w.entry(&e, step{spot: spot{entry: uint32(i), line: item.Line}})
+		w.entry(&e, step{entry: uint32(i), line: item.Line})
 		h.steps[i].turn = turns[item.Entry]
 	}
 	w.now = conditions{facts: state.Facts}

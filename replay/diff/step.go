@@ -9,7 +9,8 @@ import (
 // What it says is read again when it is shown.
 type step struct {
 	kind   string // role of a message, else type of the entry
-	spot   spot
+	entry  uint32          // in the file; in the context for a cut
+	line   int
 	whole  jsondiff.Digest // all that is compared
 	said   jsondiff.Digest // without the settings of the model and without volatile members
 	calls  jsondiff.Digest // kind, and the calls with their arguments, or the call of a result

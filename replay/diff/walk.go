@@ -41,7 +41,7 @@ func newWalk(h *History, header *transcript.Entry) *walk {
 // entry takes the next entry of the path; s says where it stands.
 func (w *walk) entry(e *transcript.Entry, s step) {
 	h := w.h
-	w.name(e, &s.spot)
+	w.name(e, &s)
 	h.Entries++
 	var asked *situation
 	if e.Message != nil && e.Message.Role == transcript.Assistant {
@@ -64,10 +64,11 @@ func (w *walk) entry(e *transcript.Entry, s step) {
 	h.steps = append(h.steps, s)
 }
 
-func (w *walk) name(e *transcript.Entry, at *spot) {
+func (w *walk) name(e *transcript.Entry, s *step) {
 	id := e.ID
 	if id == "" {
-		id = tree.NameOf(&tree.Record{Entry: e, N: at.record})
+		_, n := w.h.links.Place(s.entry)
+		id = tree.NameOf(&tree.Record{Entry: e, N: n})
 	}
 	was, ok := w.ids[id]
 	if !ok {
@@ -85,7 +86,7 @@ func (w *walk) answer(m *transcript.Message, s *step) {
 		if s.failed {
 			continue // its calls never were any
 		}
-		made := calls.Call{Name: c.Name, Arguments: c.Arguments, Line: s.spot.line, Turn: s.turn}
+		made := calls.Call{Name: c.Name, Arguments: c.Arguments, Line: s.line, Turn: s.turn}
 		if len(made.Arguments) == 0 {
 			made.Arguments = json.RawMessage("{}") // absent is as good as empty
 		}

@@ -28,8 +28,7 @@ type engine struct {
 
 	links  *tree.Linker
 	uses   *uses
-	again  reread
-	reread transcript.Line // the line of the entry that was read again last
+	again  foreign.Rereader
 	seal   *sealer
 	base   *base
 	secret *secret.Finder // nil until a snippet is shown
@@ -64,9 +63,10 @@ func newEngine(src Source, file *foreign.File, rules []Rule, o Options) (*engine
 	}
 	rules = slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !file.Format.Has(r.Needs) })
 	e := &engine{
-		src: src, options: o, rules: rules, links: tree.New(), uses: newUses(), again: reread{src: src},
+		src: src, options: o, rules: rules, links: tree.New(), uses: newUses(),
 		found: newFindings(src.Name), base: newBase(o.Base, o), paths: make(map[string]*Path),
 	}
+	e.again = foreign.Rereader{File: file, At: src.At, Links: e.links}
 	e.file = File{Format: file.Format.Name, Slice: o.Slice, Finished: o.Finished, source: file}
 	e.seal = newSealer(src, file.Format, o)
 	e.pass = Pass{File: &e.file, e: e}

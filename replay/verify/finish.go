@@ -105,7 +105,7 @@ func (e *engine) snippet(f *Finding) {
 	}
 	start := max(0, f.Column-1)
 	// More than is shown, so that a secret at the end is seen as a whole.
-	line, err := e.again.line(at+int64(start), 4*snippetSize)
+	line, err := e.again.Bytes(at+int64(start), 4*snippetSize)
 	if err != nil {
 		return
 	}

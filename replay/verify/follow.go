@@ -90,7 +90,7 @@ func (e *engine) walk() error {
 		}
 	}
 	e.path = e.newPath("")
-	e.pass.line = &e.reread
+	e.pass.line = e.again.Line()
 	return e.links.Walk(uint32(e.links.Len()-1), &walker{engine: e, live: uint32(e.links.Len() - 1)})
 }
 
