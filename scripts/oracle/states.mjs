@@ -40,7 +40,7 @@ function whyNone(leaf, index) {
 
 function text(message) {
 	if (message.role === "bashExecution") return message.command;
-	if (message.summary !== undefined && message.content === undefined) return message.summary;
+	if (message.summary !== undefined && message.content === undefined) return `${message.summary}`;
 	return contentText(message.content ?? "");
 }
 
