@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff/jsondiff"
+	"github.com/turnlog/turnlog/replay/internal/align"
 )
 
 // standing is a difference of what requests went out with: it holds from one
@@ -46,8 +47,8 @@ type trail struct {
 	done     []standing
 	begun    int
 	kept     budget
-	declared listing
-	sections listing
+	declared align.Orders
+	sections align.Orders
 	sums     jsondiff.Digester
 }
 
@@ -57,7 +58,7 @@ func (r *Result) newTrail(values int) *trail {
 		tools: r.A.Knowledge == r.B.Knowledge, others: r.Mode != OnlyTools,
 		last: [2]*situation{nothing, nothing}, first: -1,
 		open: map[about]map[jsondiff.Digest]standing{}, kept: newBudget(values),
-		declared: newListing(), sections: newListing(),
+		declared: align.NewOrders(), sections: align.NewOrders(),
 	}
 }
 
@@ -210,13 +211,17 @@ type named struct {
 }
 
 // list compares those of a list whose names are given.
-func (t *trail) list(p part, l *listing, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
+func (t *trail) list(p part, l *align.Orders, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	sides := make(map[string][2]named, len(names))
 	for _, name := range names {
 		sides[name] = [2]named{find(0, name), find(1, name)}
-		l.update(name, sides[name])
+		if s := sides[name]; s[0].there && s[1].there {
+			l.Set(name, s[0].place, s[1].place)
+		} else {
+			l.Drop(name)
+		}
 	}
 	slices.SortStableFunc(names, func(x, y string) int {
 		a, b := sides[x], sides[y]
@@ -245,15 +250,19 @@ func there(n named) int {
 	return 0
 }
 
-func (t *trail) order(what about, c Category, l *listing) {
-	if l.a.sum == l.b.sum {
+func (t *trail) order(what about, c Category, l *align.Orders) {
+	if l.Same() {
 		t.set(what)
 		return
 	}
+	a, b := l.Sums()
 	t.set(what, difference{
 		Change: Change{Category: c, Kind: Moved, Subject: "order"},
-		key:    t.sums.Sum(jsondiff.Number(int64(l.a.sum)), jsondiff.Number(int64(l.b.sum))),
-		values: func() (any, any) { return l.a.names(), l.b.names() },
+		key:    t.sums.Sum(jsondiff.Number(int64(a)), jsondiff.Number(int64(b))),
+		values: func() (any, any) {
+			a, b := l.Names()
+			return anys(a), anys(b)
+		},
 	})
 }
 
@@ -282,4 +291,12 @@ func (t *trail) settingChanges(now [2]*situation) {
 			t.set(about{settingPart, s.name}, t.change(valueChange(Model, s.name, a, b)))
 		}
 	}
+}
+
+func anys(names []string) []any {
+	list := make([]any, len(names))
+	for i, name := range names {
+		list[i] = name
+	}
+	return list
 }
