@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
@@ -165,13 +166,13 @@ func (t *trail) toolChanges(now [2]*situation) {
 	for side, s := range now {
 		names = append(names, t.last[side].tools.Changes(s.tools)...)
 	}
-	t.list(toolPart, &t.declared, names, func(side int, name string) (n named) {
-		d, ok := now[side].tools.Lookup(name)
-		if ok {
-			n = named{value: toolTree(&d.Tool), line: d.Line, there: true}
-			n.place, _ = now[side].tools.Place(name)
+	t.list(toolPart, &t.declared, names, func(side int, name string) named {
+		place, ok := now[side].tools.Place(name)
+		if !ok {
+			return named{place: math.MaxInt}
 		}
-		return n
+		d, _ := now[side].tools.Lookup(name)
+		return named{toolTree(&d.Tool), d.Line, place, true}
 	}, func(f jsondiff.Field, name string) Change { return changeOf(f, Tools, name) })
 	t.order(about{part: toolOrder}, Tools, &t.declared)
 }
@@ -190,12 +191,11 @@ func (t *trail) promptChanges(now [2]*situation) {
 	t.set(about{part: textPart}, text...)
 
 	names := append(t.last[0].prompt.Changes(a), t.last[1].prompt.Changes(b)...)
-	t.list(sectionPart, &t.sections, names, func(side int, name string) (n named) {
-		s, place, ok := now[side].prompt.Section(name)
-		if ok {
-			n = named{value: s.Text, place: place, there: true}
+	t.list(sectionPart, &t.sections, names, func(side int, name string) named {
+		if s, place, ok := now[side].prompt.Section(name); ok {
+			return named{s.Text, 0, place, true}
 		}
-		return n
+		return named{place: math.MaxInt}
 	}, func(f jsondiff.Field, name string) Change {
 		f.Path = ""
 		return changeOf(f, Prompt, "section "+name)
@@ -205,9 +205,10 @@ func (t *trail) promptChanges(now [2]*situation) {
 
 // named is a tool or a section as one side has it.
 type named struct {
-	value       any
-	line, place int
-	there       bool
+	value any
+	line  int
+	place int // behind all others where the side does not have it
+	there bool
 }
 
 // list compares those of a list whose names are given.
@@ -225,7 +226,7 @@ func (t *trail) list(p part, l *align.Orders, names []string, find func(side int
 	}
 	slices.SortStableFunc(names, func(x, y string) int {
 		a, b := sides[x], sides[y]
-		return cmp.Or(there(b[0])-there(a[0]), a[0].place-b[0].place, a[1].place-b[1].place)
+		return cmp.Or(cmp.Compare(a[0].place, b[0].place), cmp.Compare(a[1].place, b[1].place))
 	})
 	for _, name := range names {
 		a, b := sides[name][0], sides[name][1]
@@ -243,13 +244,6 @@ func (t *trail) list(p part, l *align.Orders, names []string, find func(side int
 	}
 }
 
-func there(n named) int {
-	if n.there {
-		return 1
-	}
-	return 0
-}
-
 func (t *trail) order(what about, c Category, l *align.Orders) {
 	if l.Same() {
 		t.set(what)
@@ -259,10 +253,7 @@ func (t *trail) order(what about, c Category, l *align.Orders) {
 	t.set(what, difference{
 		Change: Change{Category: c, Kind: Moved, Subject: "order"},
 		key:    t.sums.Sum(jsondiff.Number(int64(a)), jsondiff.Number(int64(b))),
-		values: func() (any, any) {
-			a, b := l.Names()
-			return anys(a), anys(b)
-		},
+		values: func() (any, any) { return l.Names() },
 	})
 }
 
@@ -291,12 +282,4 @@ func (t *trail) settingChanges(now [2]*situation) {
 			t.set(about{settingPart, s.name}, t.change(valueChange(Model, s.name, a, b)))
 		}
 	}
-}
-
-func anys(names []string) []any {
-	list := make([]any, len(names))
-	for i, name := range names {
-		list[i] = name
-	}
-	return list
 }

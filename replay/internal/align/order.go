@@ -42,8 +42,8 @@ func (o *Orders) Same() bool { return o.a.sum == o.b.sum }
 // Sums tell two orders of the same names from others.
 func (o *Orders) Sums() (a, b uint64) { return o.a.sum, o.b.sum }
 
-// Names lists the names of either side.
-func (o *Orders) Names() (a, b []string) { return o.a.names(), o.b.names() }
+// Names lists the names of either side, as decoded JSON.
+func (o *Orders) Names() (a, b any) { return o.a.names(), o.b.names() }
 
 // order is a list of names in which one change costs the same however long it
 // is. Which names are next to each other makes the order, so two orders are
@@ -79,8 +79,8 @@ func (o *order) link(x, y neighbour) uint64 {
 	return maphash.Comparable(o.seed, [2]neighbour{x, y})
 }
 
-func (o *order) names() []string {
-	list := make([]string, 0, o.places.Len())
+func (o *order) names() []any {
+	list := make([]any, 0, o.places.Len())
 	for _, n := range o.places.All() {
 		list = append(list, n.name)
 	}
