@@ -118,7 +118,6 @@ func Compare(ctx context.Context, a, b *History, o Options) (*Result, error) {
 	r.records()
 	r.damage()
 	r.sort()
-	r.common()
 	return r, r.diverge()
 }
 

@@ -92,7 +92,7 @@ func (d *describer) lone(s *step, e *transcript.Entry, kind Kind) {
 		return
 	}
 	for _, c := range m.Calls() {
-		d.add(Calls, c.Name, one(kind, arguments(c)))
+		d.add(Calls, c.Name, one(kind, jsondiff.Decode(c.Arguments)))
 	}
 	if text := m.Text(); text != "" || len(m.Calls()) == 0 {
 		d.add(Texts, subject(e), one(kind, text))
@@ -230,14 +230,6 @@ func (d *describer) calls(a, b []any) {
 func member(v any, name string) any {
 	m, _ := v.(map[string]any)
 	return m[name]
-}
-
-// arguments of a call, nil for none.
-func arguments(c *transcript.Call) any {
-	if len(c.Arguments) == 0 {
-		return nil
-	}
-	return jsondiff.Decode(c.Arguments)
 }
 
 func stringOf(v any) string {

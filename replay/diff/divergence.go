@@ -9,63 +9,49 @@ import (
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// common counts what both histories begin with.
-func (r *Result) common() {
-	n := r.firstDifference()
-	for i := range n {
-		s := &r.A.steps[i]
-		if s.message() {
+// diverge counts what both histories begin with, and says where they part and
+// what differed there already. What an answer was asked with belongs to it.
+func (r *Result) diverge() error {
+	n := 0
+	for ; n < len(r.A.steps) && n < len(r.B.steps) && r.pairs.A[n] == n && r.same(n) && r.first != n; n++ {
+		if r.A.steps[n].message() {
 			r.Common.Messages++
 		}
-		if s.kind == string(transcript.Assistant) {
+		if r.A.steps[n].kind == string(transcript.Assistant) {
 			r.Common.Turns++
 		}
 	}
-}
-
-// firstDifference is the number of steps that both histories begin with. What
-// an answer was asked with belongs to it.
-func (r *Result) firstDifference() int {
-	n := 0
-	for ; n < len(r.A.steps) && n < len(r.B.steps); n++ {
-		x, y := &r.A.steps[n], &r.B.steps[n]
-		if r.pairs.A[n] != n || !r.same(n, x, y) || r.first == n {
-			break
-		}
+	if r.Equal() || n == len(r.A.steps) && n == len(r.B.steps) && r.first < 0 {
+		return nil // nothing, or damage or usage only
 	}
-	return n
-}
-
-func (r *Result) same(n int, x, y *step) bool {
-	return r.Mode != Full || x.whole == y.whole && r.pairs.sameTarget(n, n)
-}
-
-// diverge says where the histories part and what differed there already.
-func (r *Result) diverge() error {
-	if r.Equal() {
-		return nil
+	a, err := r.A.moment(n)
+	if err != nil {
+		return err
 	}
-	n := r.firstDifference()
-	if n == len(r.A.steps) && n == len(r.B.steps) && r.first < 0 {
-		return nil // damage or usage only
+	b, err := r.B.moment(n)
+	if err != nil {
+		return err
 	}
-	r.Divergence = &Divergence{}
-	for _, side := range []struct {
-		h  *History
-		to **Moment
-	}{{r.A, &r.Divergence.A}, {r.B, &r.Divergence.B}} {
-		if n >= len(side.h.steps) {
-			continue
-		}
-		s := &side.h.steps[n]
-		e, err := side.h.load(s)
-		if err != nil {
-			return err
-		}
-		*side.to = &Moment{Place: place(s), Kind: s.kind, Text: summary(e)}
-	}
+	r.Divergence = &Divergence{a, b}
 	r.causes(n)
 	return nil
+}
+
+func (r *Result) same(n int) bool {
+	return r.Mode != Full || r.A.steps[n].whole == r.B.steps[n].whole && r.pairs.sameTarget(n, n)
+}
+
+// moment shows a step, nil behind the last.
+func (h *History) moment(n int) (*Moment, error) {
+	if n >= len(h.steps) {
+		return nil, nil
+	}
+	s := &h.steps[n]
+	e, err := h.load(s)
+	if err != nil {
+		return nil, err
+	}
+	return &Moment{Place: place(s), Kind: s.kind, Text: summary(e)}, nil
 }
 
 // conditionsOnly reports whether the histories part at a request and not at

@@ -46,9 +46,11 @@
 //
 // # Memory and time
 //
-// With Source.At a history keeps digests, system messages and calls: 315 bytes
-// an entry of a 100 MiB session, measured; what differs is read twice.
-// Alignment is n log n; exact alignment is used for small gaps only.
+// A history of a file keeps digests, system messages and calls; what is on the
+// path is read twice, and what differs once more. All is n log n in bytes and
+// differences: exact alignment is used for small gaps only, and of what
+// requests go out with only changes are looked at. What is not: pairing calls
+// in any order whose arguments need to match only in part.
 //
 // # JSON
 //

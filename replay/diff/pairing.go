@@ -47,7 +47,7 @@ func pairInOrder(a, b []step) pairing {
 	between(&p, func(s *step) jsondiff.Digest { return s.said })
 	between(&p, func(s *step) jsondiff.Digest { return s.calls })
 	between(&p, func(s *step) jsondiff.Digest { return s.shape })
-	between(&p, func(s *step) alike { return s.alike() })
+	between(&p, func(s *step) jsondiff.Digest { return s.role })
 	// Results follow their calls, whatever they look like.
 	p.separate()
 	between(&p, func(s *step) jsondiff.Digest { return s.calls })
@@ -65,19 +65,6 @@ func keys[K comparable](steps []step, key func(*step) K) []K {
 		list[i] = key(&steps[i])
 	}
 	return list
-}
-
-// alike is what steps have in common that have nothing else.
-type alike struct {
-	kind  string
-	shape jsondiff.Digest
-}
-
-func (s *step) alike() alike {
-	if s.kind == string(transcript.ToolResult) {
-		return alike{s.kind, s.shape} // of another tool it is another result
-	}
-	return alike{kind: s.kind}
 }
 
 // separate parts results that answer calls which do not belong together.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unique"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff/jsondiff"
@@ -143,8 +144,11 @@ func (c *conditions) settings(m *transcript.Message) settings {
 	if m == nil {
 		m = new(transcript.Message)
 	}
-	now.provider, now.model = cmp.Or(m.Provider, model.Provider), cmp.Or(m.Model, model.ID)
-	now.api, now.responseModel = m.API, m.ResponseModel
-	now.thinking = cmp.Or(now.thinking, m.ThinkingLevel, c.facts.Thinking())
+	now.provider, now.model = own(cmp.Or(m.Provider, model.Provider)), own(cmp.Or(m.Model, model.ID))
+	now.api, now.responseModel = own(m.API), own(m.ResponseModel)
+	now.thinking = own(cmp.Or(now.thinking, m.ThinkingLevel, c.facts.Thinking()))
 	return now
 }
+
+// own is a word that holds on to no line: there are few of them.
+func own(s string) string { return unique.Make(s).Value() }

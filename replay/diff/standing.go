@@ -2,10 +2,12 @@ package diff
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff/jsondiff"
+	"github.com/turnlog/turnlog/replay/internal/align"
 )
 
 // standing is a difference of what requests went out with: it holds from one
@@ -46,8 +48,8 @@ type trail struct {
 	done     []standing
 	begun    int
 	kept     budget
-	declared listing
-	sections listing
+	declared align.Orders
+	sections align.Orders
 	sums     jsondiff.Digester
 }
 
@@ -57,7 +59,7 @@ func (r *Result) newTrail(values int) *trail {
 		tools: r.A.Knowledge == r.B.Knowledge, others: r.Mode != OnlyTools,
 		last: [2]*situation{nothing, nothing}, first: -1,
 		open: map[about]map[jsondiff.Digest]standing{}, kept: newBudget(values),
-		declared: newListing(), sections: newListing(),
+		declared: align.NewOrders(), sections: align.NewOrders(),
 	}
 }
 
@@ -164,13 +166,13 @@ func (t *trail) toolChanges(now [2]*situation) {
 	for side, s := range now {
 		names = append(names, t.last[side].tools.Changes(s.tools)...)
 	}
-	t.list(toolPart, &t.declared, names, func(side int, name string) (n named) {
-		d, ok := now[side].tools.Lookup(name)
-		if ok {
-			n = named{value: toolTree(&d.Tool), line: d.Line, there: true}
-			n.place, _ = now[side].tools.Place(name)
+	t.list(toolPart, &t.declared, names, func(side int, name string) named {
+		place, ok := now[side].tools.Place(name)
+		if !ok {
+			return named{place: math.MaxInt}
 		}
-		return n
+		d, _ := now[side].tools.Lookup(name)
+		return named{toolTree(&d.Tool), d.Line, place, true}
 	}, func(f jsondiff.Field, name string) Change { return changeOf(f, Tools, name) })
 	t.order(about{part: toolOrder}, Tools, &t.declared)
 }
@@ -189,12 +191,11 @@ func (t *trail) promptChanges(now [2]*situation) {
 	t.set(about{part: textPart}, text...)
 
 	names := append(t.last[0].prompt.Changes(a), t.last[1].prompt.Changes(b)...)
-	t.list(sectionPart, &t.sections, names, func(side int, name string) (n named) {
-		s, place, ok := now[side].prompt.Section(name)
-		if ok {
-			n = named{value: s.Text, place: place, there: true}
+	t.list(sectionPart, &t.sections, names, func(side int, name string) named {
+		if s, place, ok := now[side].prompt.Section(name); ok {
+			return named{s.Text, 0, place, true}
 		}
-		return n
+		return named{place: math.MaxInt}
 	}, func(f jsondiff.Field, name string) Change {
 		f.Path = ""
 		return changeOf(f, Prompt, "section "+name)
@@ -204,23 +205,28 @@ func (t *trail) promptChanges(now [2]*situation) {
 
 // named is a tool or a section as one side has it.
 type named struct {
-	value       any
-	line, place int
-	there       bool
+	value any
+	line  int
+	place int // behind all others where the side does not have it
+	there bool
 }
 
 // list compares those of a list whose names are given.
-func (t *trail) list(p part, l *listing, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
+func (t *trail) list(p part, l *align.Orders, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	sides := make(map[string][2]named, len(names))
 	for _, name := range names {
 		sides[name] = [2]named{find(0, name), find(1, name)}
-		l.update(name, sides[name])
+		if s := sides[name]; s[0].there && s[1].there {
+			l.Set(name, s[0].place, s[1].place)
+		} else {
+			l.Drop(name)
+		}
 	}
 	slices.SortStableFunc(names, func(x, y string) int {
 		a, b := sides[x], sides[y]
-		return cmp.Or(there(b[0])-there(a[0]), a[0].place-b[0].place, a[1].place-b[1].place)
+		return cmp.Or(cmp.Compare(a[0].place, b[0].place), cmp.Compare(a[1].place, b[1].place))
 	})
 	for _, name := range names {
 		a, b := sides[name][0], sides[name][1]
@@ -238,22 +244,16 @@ func (t *trail) list(p part, l *listing, names []string, find func(side int, nam
 	}
 }
 
-func there(n named) int {
-	if n.there {
-		return 1
-	}
-	return 0
-}
-
-func (t *trail) order(what about, c Category, l *listing) {
-	if l.a.sum == l.b.sum {
+func (t *trail) order(what about, c Category, l *align.Orders) {
+	if l.Same() {
 		t.set(what)
 		return
 	}
+	a, b := l.Sums()
 	t.set(what, difference{
 		Change: Change{Category: c, Kind: Moved, Subject: "order"},
-		key:    t.sums.Sum(jsondiff.Number(int64(l.a.sum)), jsondiff.Number(int64(l.b.sum))),
-		values: func() (any, any) { return l.a.names(), l.b.names() },
+		key:    t.sums.Sum(jsondiff.Number(int64(a)), jsondiff.Number(int64(b))),
+		values: func() (any, any) { return l.Names() },
 	})
 }
 

@@ -9,12 +9,13 @@ import (
 // What it says is read again when it is shown.
 type step struct {
 	kind   string // role of a message, else type of the entry
-	entry  uint32          // in the file; in the context for a cut
+	entry  uint32 // in the file; in the context for a cut
 	line   int
 	whole  jsondiff.Digest // all that is compared
 	said   jsondiff.Digest // without the settings of the model and without volatile members
 	calls  jsondiff.Digest // kind, and the calls with their arguments, or the call of a result
 	shape  jsondiff.Digest // kind, and the names of the calls, or the tool of a result
+	role   jsondiff.Digest // kind, and the tool of a result: of another tool it is another result
 	target int             // step that it refers to, -1 for none or one off the path
 	nth    int             // which call of the target
 	turn   int             // of the path, from 1; 0 before the first request
@@ -82,15 +83,15 @@ func (r *reader) isSetting(e *transcript.Entry) bool {
 
 // digest says of a step what its entry is and says.
 func (r *reader) digest(s *step, e *transcript.Entry) {
-	s.kind, s.target = kindOf(e), -1
+	s.kind, s.target = own(kindOf(e)), -1
 	t := r.trees(e)
 	s.said = r.Sum(s.kind, t.said)
 	s.whole = s.said
 	if len(t.settings)+len(t.rest) > 0 {
 		s.whole = r.Sum(s.said, t.settings, t.rest)
 	}
-	s.shape = r.Sum(s.kind)
-	s.calls = s.shape
+	s.role = r.Sum(s.kind)
+	s.shape, s.calls = s.role, s.role
 	switch m := e.Message; {
 	case m == nil:
 	case m.Role == transcript.Assistant:
@@ -98,8 +99,8 @@ func (r *reader) digest(s *step, e *transcript.Entry) {
 		r.digestCalls(s, m, t.said)
 	case m.Role == transcript.ToolResult:
 		s.ids = r.Sum(m.ToolCallID)
-		s.shape = r.Sum(s.kind, m.ToolName)
-		s.calls = s.shape
+		s.role = r.Sum(s.kind, m.ToolName)
+		s.shape, s.calls = s.role, s.role
 	}
 }
 

@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/diff/calls"
@@ -10,7 +12,7 @@ import (
 	"github.com/turnlog/turnlog/replay/tree"
 )
 
-// walk goes along a path and makes its steps.
+// walk goes along a path and makes its steps, which hold on to no line.
 type walk struct {
 	h     *History
 	now   conditions
@@ -64,9 +66,13 @@ func (w *walk) entry(e *transcript.Entry, s step) {
 	h.steps = append(h.steps, s)
 }
 
+// name notes where the id of an entry stands, or the name of one that has none.
 func (w *walk) name(e *transcript.Entry, s *step) {
-	id := e.ID
-	if id == "" {
+	id := strings.Clone(e.ID)
+	switch {
+	case id == "" && w.h.At != nil:
+		return
+	case id == "":
 		_, n := w.h.links.Place(s.entry)
 		id = tree.NameOf(&tree.Record{Entry: e, N: n})
 	}
@@ -82,11 +88,11 @@ func (w *walk) name(e *transcript.Entry, s *step) {
 func (w *walk) answer(m *transcript.Message, s *step) {
 	at := len(w.h.steps)
 	for i, c := range m.Calls() {
-		w.calls[c.ID] = callAt{at, i}
+		w.calls[strings.Clone(c.ID)] = callAt{at, i}
 		if s.failed {
 			continue // its calls never were any
 		}
-		made := calls.Call{Name: c.Name, Arguments: c.Arguments, Line: s.line, Turn: s.turn}
+		made := calls.Call{Name: strings.Clone(c.Name), Arguments: bytes.Clone(c.Arguments), Line: s.line, Turn: s.turn}
 		if len(made.Arguments) == 0 {
 			made.Arguments = json.RawMessage("{}") // absent is as good as empty
 		}

@@ -12,8 +12,11 @@ import (
 )
 
 // Decode gives the value of raw JSON. Numbers keep their digits. What is not
-// JSON is its text.
+// JSON is its text, and nothing is nil.
 func Decode(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any

@@ -1,4 +1,4 @@
-package diff
+package align
 
 import (
 	"hash/maphash"
@@ -6,30 +6,44 @@ import (
 	"github.com/turnlog/turnlog/replay/internal/pmap"
 )
 
-// listing follows the order in which two sides have what both of them have.
-type listing struct {
+// Orders follows the orders in which two sides have the names that both of them
+// have.
+type Orders struct {
 	a, b   order
 	places map[string][2]int
 }
 
-func newListing() listing {
+// NewOrders is that of no names.
+func NewOrders() Orders {
 	seed := maphash.MakeSeed()
-	return listing{a: order{seed: seed}, b: order{seed: seed}, places: map[string][2]int{}}
+	return Orders{a: order{seed: seed}, b: order{seed: seed}, places: map[string][2]int{}}
 }
 
-// update takes what the sides say of a name now.
-func (l *listing) update(name string, now [2]named) {
-	if was, ok := l.places[name]; ok {
-		l.a.drop(was[0])
-		l.b.drop(was[1])
-		delete(l.places, name)
-	}
-	if now[0].there && now[1].there {
-		l.a.put(now[0].place, name)
-		l.b.put(now[1].place, name)
-		l.places[name] = [2]int{now[0].place, now[1].place}
+// Set gives a name its places on the two sides.
+func (o *Orders) Set(name string, a, b int) {
+	o.Drop(name)
+	o.a.put(a, name)
+	o.b.put(b, name)
+	o.places[name] = [2]int{a, b}
+}
+
+// Drop takes out a name that one side does not have.
+func (o *Orders) Drop(name string) {
+	if was, ok := o.places[name]; ok {
+		o.a.drop(was[0])
+		o.b.drop(was[1])
+		delete(o.places, name)
 	}
 }
+
+// Same reports whether both sides have the names in one order.
+func (o *Orders) Same() bool { return o.a.sum == o.b.sum }
+
+// Sums tell two orders of the same names from others.
+func (o *Orders) Sums() (a, b uint64) { return o.a.sum, o.b.sum }
+
+// Names lists the names of either side, as decoded JSON.
+func (o *Orders) Names() (a, b any) { return o.a.names(), o.b.names() }
 
 // order is a list of names in which one change costs the same however long it
 // is. Which names are next to each other makes the order, so two orders are
@@ -65,7 +79,7 @@ func (o *order) link(x, y neighbour) uint64 {
 	return maphash.Comparable(o.seed, [2]neighbour{x, y})
 }
 
-func (o *order) names() any {
+func (o *order) names() []any {
 	list := make([]any, 0, o.places.Len())
 	for _, n := range o.places.All() {
 		list = append(list, n.name)
