@@ -36,21 +36,28 @@ var directions = []struct{ from, not, reason string }{
 
 // bans keeps libraries in the one place that may use them.
 var bans = []struct {
-	module string // import path, or a prefix of it with "/..."
-	only   []string
-	tests  bool // whether tests anywhere may use it
+	module string   // import path, or a prefix of it with "/..."
+	only   []string // patterns, as in directions
+	tests  bool     // whether tests anywhere may use it
 	reason string
 }{
 	{"github.com/spf13/cobra", []string{"cmd"}, false, "only the command line parses flags"},
 	{"github.com/spf13/pflag", []string{"cmd"}, false, "only the command line parses flags"},
 	{"github.com/spf13/viper", []string{"cmd"}, false, "configuration reaches libraries as option structs; viper lower-cases keys"},
-	{"github.com/sashabaranov/go-openai/...", []string{"loop/provider/openai"}, false, "one package knows the wire"},
+	{"github.com/sashabaranov/go-openai/...", []string{"loop/provider/openai/**", "loop/provider/responses/**"}, false, "a library is the contract of its wire, no part of the others"},
+	{"github.com/anthropics/anthropic-sdk-go/...", []string{"loop/provider/anthropic/**"}, false, "a library is the contract of its wire, no part of the others"},
 	{"gopkg.in/yaml.v3", []string{"loop/task", "replay/foreign"}, true, "task files and cassettes are the only YAML"},
 	{"github.com/google/go-cmp/...", []string{"replay/diff"}, true, "it may panic and its output is not stable"},
 	{"github.com/rogpeppe/go-internal/...", nil, true, "test tool"},
 	{"pgregory.net/rapid", nil, true, "test tool"},
 	{"go.uber.org/goleak", nil, true, "test tool"},
 }
+
+// The providers stand side by side in one folder, on what is common to them.
+const (
+	providers = "loop/provider/"
+	common    = "wire"
+)
 
 // pure lists the packages that reach the outside only through what they are
 // handed, so that they can be embedded and tested without files or sockets.
@@ -76,10 +83,16 @@ func TestImportDirectionsCatch(t *testing.T) {
 		{ImportPath: module + "/loop/task", Imports: []string{"github.com/spf13/viper", "gopkg.in/yaml.v3"}},
 		{ImportPath: module + "/loop", Imports: []string{module + "/loop/tool"}, TestImports: []string{"os", "github.com/google/go-cmp/cmp"}},
 		{ImportPath: module + "/replay/transcript", Imports: []string{"example.org/json"}},
+		{ImportPath: module + "/loop/provider", Imports: []string{module + "/loop/provider/openai", module + "/loop/provider/wire"}},
+		{ImportPath: module + "/loop/provider/openai/internal/request", Imports: []string{module + "/loop/provider/wire", "github.com/sashabaranov/go-openai"}},
+		{ImportPath: module + "/loop/provider/anthropic", Imports: []string{module + "/loop/provider/openai/internal/answer", "github.com/sashabaranov/go-openai"}},
+		{ImportPath: module + "/loop/provider/wire", Imports: []string{module + "/loop/provider/openai", module + "/loop/provider/wire/loose"}},
 		{ImportPath: module + "/loop/batch", Imports: []string{"github.com/google/go-cmp/cmp", "os"}, XTestImports: []string{module + "/cmd"}},
 	}
 	want := []string{
 		"replay/verify imports loop", "replay/verify imports os", "loop/task imports github.com/spf13/viper",
+		"loop/provider/anthropic imports loop/provider/openai/internal/answer", "loop/provider/anthropic imports github.com/sashabaranov/go-openai",
+		"loop/provider/wire imports loop/provider/openai",
 		"loop imports loop/tool", "replay/transcript imports example.org/json",
 		"loop/batch imports github.com/google/go-cmp/cmp", "loop/batch imports cmd (in tests)",
 	}
@@ -129,6 +142,9 @@ func forbidden(from, imp string, test bool) string {
 		if to == "replay/internal/jsonx" && !strings.HasPrefix(from, "replay/internal/") {
 			return "" // all of replay walks over JSON; Go itself keeps others out
 		}
+		if one, other := provider(from), provider(to); one != "" && other != "" && other != one && other != common {
+			return "a provider is its request and its answer; what two of them need is " + providers + common
+		}
 		for _, d := range directions {
 			if matches(d.from, from) && matches(d.not, to) && from != to && !(from == "" && to == "cmd") {
 				return d.reason
@@ -137,7 +153,7 @@ func forbidden(from, imp string, test bool) string {
 		return ""
 	}
 	for _, b := range bans {
-		if matchesLibrary(b.module, imp) && !slices.Contains(b.only, from) && !(test && b.tests) {
+		if matchesLibrary(b.module, imp) && !slices.ContainsFunc(b.only, func(p string) bool { return matches(p, from) }) && !(test && b.tests) {
 			return b.reason
 		}
 	}
@@ -149,6 +165,15 @@ func forbidden(from, imp string, test bool) string {
 	}
 	if first, _, _ := strings.Cut(imp, "/"); from == "replay/transcript" && strings.Contains(first, ".") {
 		return "the format depends on the standard library only"
+	}
+	return ""
+}
+
+// provider names the provider that a package belongs to, "" if none.
+func provider(pkg string) string {
+	if rest, ok := strings.CutPrefix(pkg, providers); ok {
+		name, _, _ := strings.Cut(rest, "/")
+		return name
 	}
 	return ""
 }

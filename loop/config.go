@@ -59,6 +59,17 @@ const (
 	Retry         DeltaKind = "retry" // a request is about to be tried again: Text says why, nothing of the answer so far counts
 )
 
+// BlockKinds gives the kinds of the deltas of a block by its type.
+func BlockKinds(blockType string) (start, delta, end DeltaKind) {
+	switch blockType {
+	case transcript.BlockThinking:
+		return ThinkingStart, ThinkingDelta, ThinkingEnd
+	case transcript.BlockToolCall:
+		return ToolCallStart, ToolCallDelta, ToolCallEnd
+	}
+	return TextStart, TextDelta, TextEnd
+}
+
 // Tool is something the model may call.
 type Tool struct {
 	transcript.Tool

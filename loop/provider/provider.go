@@ -13,6 +13,7 @@ import (
 	"github.com/turnlog/turnlog/loop/provider/openai"
 	"github.com/turnlog/turnlog/loop/provider/recorded"
 	"github.com/turnlog/turnlog/loop/provider/scripted"
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -51,9 +52,8 @@ type Pool struct {
 	// Transport carries all requests; nil is one per endpoint.
 	Transport http.RoundTripper
 
-	mu         sync.Mutex
-	limiters   map[string]*openai.Limiter
-	transports map[transportKey]http.RoundTripper
+	limiters   sync.Map // *wire.Limiter by base URL
+	transports sync.Map // *http.Transport by transportKey
 }
 
 type transportKey struct {
@@ -123,71 +123,57 @@ func BaseURL(m *task.Model) string {
 
 func newOpenAI(p *Pool, t *task.Task, hold Hold) (loop.Model, error) {
 	m := &t.Model
-	c := openai.Config{
-		BaseURL: BaseURL(m), Model: m.Name, Params: m.Params, Thinking: m.Thinking,
-		Timeouts: openai.Timeouts{
+	c := openai.Config{Config: p.wire(t, hold), Model: m.Name, Params: m.Params, Thinking: m.Thinking}
+	if m.Price != nil {
+		c.Price = wire.Price(*m.Price)
+	}
+	return openai.New(c)
+}
+
+// wire is what a task says about its endpoint, whatever its format.
+func (p *Pool) wire(t *task.Task, hold Hold) wire.Config {
+	m := &t.Model
+	c := wire.Config{
+		BaseURL: BaseURL(m),
+		Timeouts: wire.Timeouts{
 			Connect: m.Timeouts.Connect, FirstToken: m.Timeouts.FirstToken,
 			Idle: m.Timeouts.Idle, Request: m.Timeouts.Request,
 		},
-		Retry: openai.RetryPolicy{
+		Retry: wire.RetryPolicy{
 			Attempts: m.Retry.Attempts, Initial: m.Retry.Initial,
 			Max: m.Retry.Max, RetryAfterMax: m.Retry.RetryAfterMax,
 		},
 		Limiter: p.limiter(m), Hold: hold,
 	}
-	if m.Price != nil {
-		c.Price = openai.Price(*m.Price)
-	}
 	switch {
 	case len(m.APIKeyCommand) > 0:
 		c.APIKey = keyFromCommand(t.Argv(m.APIKeyCommand)...)
 	case KeyEnv(m) != "":
-		c.APIKey = openai.KeyFromEnv(KeyEnv(m))
+		c.APIKey = wire.KeyFromEnv(KeyEnv(m))
 	}
 	c.Transport = p.transport(m, c.Timeouts)
-	return openai.New(c)
+	return c
 }
 
 // limiter is the one of an endpoint. Its rate is that of the first task that
 // names the endpoint: a batch has one rate, whoever asks.
-func (p *Pool) limiter(m *task.Model) *openai.Limiter {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.limiters == nil {
-		p.limiters = map[string]*openai.Limiter{}
-	}
-	url := BaseURL(m)
-	l := p.limiters[url]
-	if l == nil {
-		l = openai.NewLimiter(openai.Rate(m.Rate))
-		p.limiters[url] = l
-	}
-	return l
+func (p *Pool) limiter(m *task.Model) *wire.Limiter {
+	l, _ := p.limiters.LoadOrStore(BaseURL(m), wire.NewLimiter(wire.Rate(m.Rate)))
+	return l.(*wire.Limiter)
 }
 
-func (p *Pool) transport(m *task.Model, t openai.Timeouts) http.RoundTripper {
+func (p *Pool) transport(m *task.Model, t wire.Timeouts) http.RoundTripper {
 	if p.Transport != nil {
 		return p.Transport
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.transports == nil {
-		p.transports = map[transportKey]http.RoundTripper{}
-	}
-	key := transportKey{BaseURL(m), m.Timeouts}
-	if p.transports[key] == nil {
-		p.transports[key] = openai.NewTransport(t)
-	}
-	return p.transports[key]
+	shared, _ := p.transports.LoadOrStore(transportKey{BaseURL(m), m.Timeouts}, wire.NewTransport(t))
+	return shared.(*http.Transport)
 }
 
 // Close drops idle connections.
 func (p *Pool) Close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, t := range p.transports {
-		if idle, ok := t.(interface{ CloseIdleConnections() }); ok {
-			idle.CloseIdleConnections()
-		}
-	}
+	p.transports.Range(func(_, t any) bool {
+		t.(*http.Transport).CloseIdleConnections()
+		return true
+	})
 }

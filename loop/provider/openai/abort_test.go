@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -42,7 +43,7 @@ func TestAbortWhileWaitingToRetry(t *testing.T) {
 
 func TestConsumerLeaves(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
-		l := NewLimiter(Rate{Concurrent: 1})
+		l := wire.NewLimiter(wire.Rate{Concurrent: 1})
 		m, _ := serve(t, stream(content("a")).then(stall), good).model(t, func(c *Config) { c.Limiter = l })
 		for d := range m.Stream(t.Context(), prompt("go")) {
 			if d.Kind == loop.TextDelta {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/provider/openai/internal/request"
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -77,7 +78,7 @@ func aimock(t *testing.T) string {
 
 func TestAimock(t *testing.T) {
 	base := aimock(t)
-	transport := NewTransport(Timeouts{})
+	transport := wire.NewTransport(wire.Timeouts{})
 	defer transport.CloseIdleConnections()
 	ask := func(t *testing.T, text string) result {
 		m, delays := (&endpoint{}).model(t, func(c *Config) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -54,8 +55,8 @@ func TestKeySources(t *testing.T) {
 		source    func(context.Context) (string, error)
 		key, fail string
 	}{
-		{KeyFromEnv("TURNLOG_TEST_KEY"), "k1", ""},
-		{KeyFromEnv("TURNLOG_TEST_NO_KEY"), "", "TURNLOG_TEST_NO_KEY is not set"},
+		{wire.KeyFromEnv("TURNLOG_TEST_KEY"), "k1", ""},
+		{wire.KeyFromEnv("TURNLOG_TEST_NO_KEY"), "", "TURNLOG_TEST_NO_KEY is not set"},
 	} {
 		key, err := c.source(t.Context())
 		if key != c.key || (err == nil) != (c.fail == "") || err != nil && (!strings.Contains(err.Error(), c.fail) || strings.Contains(err.Error(), "secret")) {
@@ -65,19 +66,20 @@ func TestKeySources(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
+	base := wire.Config{BaseURL: "http://h/v1"}
 	for _, c := range []struct {
 		config Config
 		words  string
 	}{
-		{Config{BaseURL: "localhost:8080", Model: "m"}, "want http://"},
-		{Config{BaseURL: "", Model: "m"}, "want http://"},
-		{Config{BaseURL: "http://h/v1?key=x", Model: "m"}, "query"},
-		{Config{BaseURL: "http://u:p@h/v1", Model: "m"}, "credentials"},
-		{Config{BaseURL: "http://h/v1"}, "model"},
-		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`[]`)}, "want a JSON object"},
-		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`{"messages":[]}`)}, `"messages" is written by turnlog`},
-		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`{"a":1,"a":2}`)}, "set twice"},
-		{Config{BaseURL: "http://h/v1", Model: "m", Params: []byte(`{"a":1} x`)}, "after the JSON object"},
+		{Config{Config: wire.Config{BaseURL: "localhost:8080"}, Model: "m"}, "want http://"},
+		{Config{Config: wire.Config{BaseURL: ""}, Model: "m"}, "want http://"},
+		{Config{Config: wire.Config{BaseURL: "http://h/v1?key=x"}, Model: "m"}, "query"},
+		{Config{Config: wire.Config{BaseURL: "http://u:p@h/v1"}, Model: "m"}, "credentials"},
+		{Config{Config: base}, "model"},
+		{Config{Config: base, Model: "m", Params: []byte(`[]`)}, "want a JSON object"},
+		{Config{Config: base, Model: "m", Params: []byte(`{"messages":[]}`)}, `"messages" is written by turnlog`},
+		{Config{Config: base, Model: "m", Params: []byte(`{"a":1,"a":2}`)}, "set twice"},
+		{Config{Config: base, Model: "m", Params: []byte(`{"a":1} x`)}, "after the JSON object"},
 	} {
 		if _, err := New(c.config); err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: %v, want %q", c.config, err, c.words)

@@ -1,31 +1,31 @@
 // Package openai asks any endpoint that speaks OpenAI's chat completions with
-// streaming. It is written for endpoints that speak it badly: a request ends
-// in an answer that is known to be complete, or in a failed message that says
-// what came instead.
+// streaming. All that is no matter of this format is in package wire; here are
+// the request, the answer and the words for its end.
 //
 //	m, err := openai.New(openai.Config{
-//		BaseURL: "http://127.0.0.1:8080/v1",
-//		Model:   "qwen3-coder",
-//		APIKey:  openai.KeyFromEnv("OPENAI_API_KEY"),
-//		Params:  json.RawMessage(`{"temperature":0,"seed":7}`),
-//		Limiter: openai.NewLimiter(openai.Rate{Concurrent: 8, RequestsPerMinute: 300}),
+//		Config: wire.Config{
+//			BaseURL: "http://127.0.0.1:8080/v1",
+//			APIKey:  wire.KeyFromEnv("OPENAI_API_KEY"),
+//			Limiter: wire.NewLimiter(wire.Rate{Concurrent: 8, RequestsPerMinute: 300}),
+//		},
+//		Model:  "qwen3-coder",
+//		Params: json.RawMessage(`{"temperature":0,"seed":7}`),
 //	})
 //
-// The model is a [loop.Model]. From the wire up:
+// The model is a [loop.Model]. internal/request encodes each message once, so a
+// request costs the new messages and the sending, not the encoding of
+// everything before. internal/answer sorts pieces of calls whose index, id or
+// name is missing, repeated, shared or jumping, makes the message and judges it.
 //
-//   - exchange is the HTTP client below go-openai. It sends the prepared body,
-//     keeps status and headers, refuses what is no event stream, and reframes
-//     the events so that go-openai loses none (internal/sse).
-//   - clock bounds the waiting: connection, first token, bytes, progress, whole
-//     request. Time that the consumer takes does not count.
-//   - internal/loose decodes values whatever their types, and joins characters
-//     that were cut apart.
-//   - internal/answer sorts pieces of calls whose index, id or name is missing,
-//     repeated, shared or jumping, makes the message and judges it.
-//   - retries repeats a request, never a turn: what was shown of an attempt that
-//     failed is void, and nothing was executed.
-//   - internal/request encodes each message once, so a request costs the new
-//     messages and the sending, not the encoding of everything before.
+// # go-openai
+//
+// Its types are the contract: parts of messages are made of them, and every body
+// that the tests send decodes into its ChatCompletionRequest and encodes back to
+// the same value. Its client is left out, because all of this would have to be
+// caught in front of it, after which it only cuts off "data:": it loses the
+// headers of a refusal (Retry-After), takes the end of any body for success and
+// any body for a stream, misses errors in other shapes and a last line without
+// its newline, leaves out what is empty or 0, and refuses models by name.
 //
 // # What is success
 //
@@ -41,16 +41,6 @@
 // arguments are {}. Calls without an id, or with an id of an earlier turn, get
 // one of their own; an answer with the response id of an earlier one is left
 // without. A connection that breaks after the finish_reason breaks nothing.
-//
-// # What is retried
-//
-// 429, 5xx, network errors, timeouts, cut streams and errors inside a stream,
-// as often as [RetryPolicy] allows, with a delay that doubles with jitter or
-// that the endpoint names; an empty answer and a body that is no event stream
-// once; a refused connection twice. Never another 4xx, never a spend limit,
-// never a wrong protocol or certificate. Each retry is a [loop.Retry] delta
-// before its delay, and each attempt that gets an answer begins with
-// [loop.Start].
 //
 // # What is sent
 //

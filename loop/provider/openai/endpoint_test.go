@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -87,6 +88,7 @@ func usageFrame(prompt, completion int) string {
 // further requests. It speaks over in-memory pipes, so that tests can run it
 // on fake time.
 type endpoint struct {
+	t       testing.TB
 	replies []reply
 
 	mu       sync.Mutex
@@ -99,7 +101,7 @@ type endpoint struct {
 }
 
 func serve(t testing.TB, replies ...reply) *endpoint {
-	e := &endpoint{replies: replies, listener: &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}}
+	e := &endpoint{t: t, replies: replies, listener: &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}}
 	e.server = &http.Server{Handler: e}
 	e.client = &http.Transport{
 		DialContext:        func(context.Context, string, string) (net.Conn, error) { return e.listener.dial() },
@@ -120,6 +122,9 @@ func serve(t testing.TB, replies ...reply) *endpoint {
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	if err := keepsContract(body); err != nil {
+		e.t.Error(err)
+	}
 	e.mu.Lock()
 	a := e.replies[min(len(e.bodies), len(e.replies)-1)]
 	e.bodies = append(e.bodies, string(body))
@@ -213,13 +218,16 @@ func (e *endpoint) model(t testing.TB, change func(*Config)) (*Model, *[]time.Du
 	delays := new([]time.Duration)
 	var ids atomic.Int64
 	c := Config{
-		BaseURL: "http://endpoint.test/v1", Model: "m", Transport: e.client,
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			*delays = append(*delays, d)
-			return ctx.Err()
-		},
-		Rand:  func() float64 { return 0 },
+		Model: "m",
 		NewID: func() string { return fmt.Sprintf("own_%d", ids.Add(1)) },
+		Config: wire.Config{
+			BaseURL: "http://endpoint.test/v1", Transport: e.client,
+			Sleep: func(ctx context.Context, d time.Duration) error {
+				*delays = append(*delays, d)
+				return ctx.Err()
+			},
+			Rand: func() float64 { return 0 },
+		},
 	}
 	if change != nil {
 		change(&c)

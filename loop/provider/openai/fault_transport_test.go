@@ -9,14 +9,13 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -66,7 +65,7 @@ func TestFault30RetryAfter(t *testing.T) {
 
 func TestFault30BackoffAndLimits(t *testing.T) {
 	e := serve(t, refuse(500, `{}`))
-	r := e.ask(t, func(c *Config) { c.Retry = RetryPolicy{Attempts: 6, Initial: time.Second, Max: 5 * time.Second} })
+	r := e.ask(t, func(c *Config) { c.Retry = wire.RetryPolicy{Attempts: 6, Initial: time.Second, Max: 5 * time.Second} })
 	r.wantFailed(t, "HTTP 500 Internal Server Error")
 	half := 500 * time.Millisecond
 	if want := []time.Duration{half, 2 * half, 4 * half, 5 * half, 5 * half}; !slices.Equal(r.delays, want) {
@@ -123,7 +122,7 @@ func onFakeTime(t *testing.T, test func(*testing.T)) {
 }
 
 func timeouts(c *Config) {
-	c.Timeouts = Timeouts{FirstToken: 5 * time.Second, Idle: time.Second, Progress: 3 * time.Second, Request: 20 * time.Second}
+	c.Timeouts = wire.Timeouts{FirstToken: 5 * time.Second, Idle: time.Second, Progress: 3 * time.Second, Request: 20 * time.Second}
 	c.Retry.Attempts = 1
 }
 
@@ -155,7 +154,7 @@ func TestFault32StallWithKeepAlives(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		a := pings(content("a"))
 		a.steps = append(a.steps, step{bytes: content("b") + fin("stop") + done})
-		r := serve(t, a).ask(t, func(c *Config) { c.Timeouts = Timeouts{Progress: -1, Request: -1} })
+		r := serve(t, a).ask(t, func(c *Config) { c.Timeouts = wire.Timeouts{Progress: -1, Request: -1} })
 		r.wantStop(t, transcript.StopEnd, "ab")
 	})
 }
@@ -376,23 +375,4 @@ func TestFault67WrongProtocol(t *testing.T) {
 	})
 	r := (&endpoint{}).ask(t, func(c *Config) { c.Transport = alert })
 	r.wantFailed(t, "speaks TLS, use https://")
-}
-
-func TestClassifyNetwork(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		kind failureKind
-	}{
-		{&net.DNSError{Err: "no such host", IsNotFound: true}, fatal},
-		{&net.DNSError{Err: "server misbehaving", IsTemporary: true}, transient},
-		{&net.OpError{Err: syscall.ECONNREFUSED}, refused},
-		{&net.OpError{Err: syscall.ECONNRESET}, transient},
-		{io.ErrUnexpectedEOF, transient},
-		{&sse.TooLongError{Limit: 1}, fatal},
-		{&timeoutError{what: "x"}, transient},
-	} {
-		if got := classify(c.err).kind; got != c.kind {
-			t.Errorf("%v: kind %d, want %d", c.err, got, c.kind)
-		}
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/turnlog/turnlog/loop"
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
@@ -21,7 +22,14 @@ import (
 // canned is a transport whose answer is a reader, without any network.
 type canned struct{ body io.Reader }
 
-func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
+func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = keepsContract(body)
+	}
+	if err != nil {
+		return nil, err
+	}
 	return &http.Response{
 		StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}},
 		Body: io.NopCloser(c.body), ProtoMajor: 1, ProtoMinor: 1,
@@ -153,7 +161,7 @@ func TestArgumentsSurvivePieces(t *testing.T) {
 }
 
 func newTestModel(t *rapid.T, body io.Reader) *Model {
-	m, err := New(Config{BaseURL: "http://h", Model: "m", Transport: canned{body}, Retry: RetryPolicy{Attempts: 1}})
+	m, err := New(Config{Model: "m", Config: wire.Config{BaseURL: "http://h", Transport: canned{body}, Retry: wire.RetryPolicy{Attempts: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@ package recorded
 
 import (
 	"context"
+	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/replay"
@@ -36,36 +36,20 @@ func (m model) Stream(ctx context.Context, req replay.Request) iter.Seq2[loop.De
 			return
 		}
 		for i := range final.Content {
-			for _, d := range deltas(i, &final.Content[i]) {
-				if !yield(d, nil) {
-					return
-				}
+			if !stream(i, &final.Content[i], yield) {
+				return
 			}
 		}
 		yield(loop.Delta{Kind: loop.Done, Final: &final}, nil)
 	}
 }
 
-// deltas streams a block in one piece.
-func deltas(i int, b *transcript.Block) []loop.Delta {
-	switch b.Type {
-	case transcript.BlockToolCall:
-		return []loop.Delta{
-			{Kind: loop.ToolCallStart, Index: i, Call: b.Call},
-			{Kind: loop.ToolCallEnd, Index: i, Call: b.Call, Block: b},
-		}
-	case transcript.BlockThinking:
-		return text(i, b, loop.ThinkingStart, loop.ThinkingDelta, loop.ThinkingEnd)
-	}
-	return text(i, b, loop.TextStart, loop.TextDelta, loop.TextEnd)
-}
-
-func text(i int, b *transcript.Block, start, delta, end loop.DeltaKind) []loop.Delta {
-	list := []loop.Delta{{Kind: start, Index: i}}
-	if b.Text != "" {
-		list = append(list, loop.Delta{Kind: delta, Index: i, Text: b.Text})
-	}
-	return append(list, loop.Delta{Kind: end, Index: i, Text: b.Text, Block: b})
+// stream yields a block in one piece.
+func stream(i int, b *transcript.Block, yield func(loop.Delta, error) bool) bool {
+	start, delta, end := loop.BlockKinds(b.Type)
+	return yield(loop.Delta{Kind: start, Index: i, Call: b.Call}, nil) &&
+		(b.Call != nil || b.Text == "" || yield(loop.Delta{Kind: delta, Index: i, Text: b.Text}, nil)) &&
+		yield(loop.Delta{Kind: end, Index: i, Text: b.Text, Call: b.Call, Block: b}, nil)
 }
 
 // take gives the next recorded answer, nil behind the last one.
@@ -79,9 +63,9 @@ func (r *Recording) take(history []transcript.Message) *transcript.Message {
 				r.next++
 			}
 		}
+		r.next = min(r.next, len(r.turns))
 	}
-	if r.next >= len(r.turns) {
-		r.next = len(r.turns)
+	if r.next == len(r.turns) {
 		return nil
 	}
 	r.next++
@@ -107,16 +91,14 @@ func (r *Recording) Tools(declared []transcript.Tool) []loop.Tool {
 func (r *Recording) result(call transcript.Call) loop.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := r.used[call.ID]
-	for n < len(r.results[call.ID]) && !r.results[call.ID][n].ran && n+1 < len(r.results[call.ID]) {
+	list, n := r.results[call.ID], r.used[call.ID]
+	for n+1 < len(list) && !list[n].ran {
 		n++ // a result that no tool gave is not one to give
 	}
-	if n >= len(r.results[call.ID]) {
-		return loop.Result{
-			Content: []transcript.Block{transcript.TextBlock(strings.Join([]string{"no result was recorded for call", call.ID, "of", call.Name}, " "))},
-			IsError: true,
-		}
+	if n >= len(list) {
+		words := fmt.Sprintf("no result was recorded for call %s of %s", call.ID, call.Name)
+		return loop.Result{Content: []transcript.Block{transcript.TextBlock(words)}, IsError: true}
 	}
 	r.used[call.ID] = n + 1
-	return r.results[call.ID][n].Result
+	return list[n].Result
 }

@@ -130,33 +130,30 @@ func (r *reader) drop(id string) {
 func (r *reader) note(c *transcript.Custom) {
 	switch c.CustomType {
 	case transcript.CustomRun:
-		var v transcript.Run
-		_ = json.Unmarshal(c.Data, &v)
+		v := decoded[transcript.Run](c)
 		r.endRun()
 		r.marked = true
 		r.begin().resumed = v.Resumed
 		r.open.execution = loop.Execution(v.ToolExecution)
 	case transcript.CustomRequest:
-		var v transcript.Request
-		_ = json.Unmarshal(c.Data, &v)
-		r.followUp = slices.ContainsFunc(v.Queued, func(q transcript.Queued) bool { return q.Via == "follow_up" })
+		queued := decoded[transcript.Request](c).Queued
+		r.followUp = slices.ContainsFunc(queued, func(q transcript.Queued) bool { return q.Via == "follow_up" })
 	case transcript.CustomResult:
-		var v transcript.CallResult
-		_ = json.Unmarshal(c.Data, &v)
-		if r.votes == nil {
-			r.votes = map[string]bool{}
-		}
+		v := decoded[transcript.CallResult](c)
 		r.votes[v.ToolCallID] = v.Terminate
 	case transcript.CustomTurn:
-		r.closeTurn(c.Data)
+		r.closeTurn(decoded[transcript.TurnRecord](c))
 	}
+}
+
+func decoded[T any](c *transcript.Custom) (v T) {
+	_ = json.Unmarshal(c.Data, &v)
+	return v
 }
 
 // closeTurn notes how the last turn ended. A unanimous vote is one of each of
 // its results.
-func (r *reader) closeTurn(data json.RawMessage) {
-	var v transcript.TurnRecord
-	_ = json.Unmarshal(data, &v)
+func (r *reader) closeTurn(v transcript.TurnRecord) {
 	turns := r.recording.turns
 	if len(turns) == 0 {
 		return

@@ -69,7 +69,7 @@ func Load(lines iter.Seq2[transcript.Line, error]) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{recording: &Recording{results: map[string][]result{}, used: map[string]int{}}}
+	r := reader{recording: &Recording{results: map[string][]result{}, used: map[string]int{}}, votes: map[string]bool{}}
 	for _, i := range tree.Path(len(tree.Entries) - 1) {
 		r.entry(&tree.Entries[i])
 	}

@@ -1,28 +1,25 @@
 package scripted
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // Response is one scripted answer.
 type Response struct {
-	Content      []Block
-	StopReason   string // "" is toolUse when there is a tool call, else stop
-	ErrorMessage string
-	Usage        *transcript.Usage // nil if the answer reports none
+	Content      []Block           `json:"-"`
+	StopReason   string            `json:"stopReason"` // "" is toolUse when there is a tool call, else stop
+	ErrorMessage string            `json:"errorMessage"`
+	Usage        *transcript.Usage `json:"-"` // nil if the answer reports none
 
-	NoStart     bool   // the stream has no start: the answer arrives whole
-	NoEnd       bool   // the stream ends without its last event; the answer is complete all the same
-	IgnoreAbort bool   // the stream goes on after an abort
-	Throw       string // not "": the model cannot be asked, with this text
-
-	throws bool // Throw was stated, even if empty
+	NoStart     bool    `json:"noStart"`     // the stream has no start: the answer arrives whole
+	NoEnd       bool    `json:"noEnd"`       // the stream ends without its last event; the answer is complete all the same
+	IgnoreAbort bool    `json:"ignoreAbort"` // the stream goes on after an abort
+	Throw       *string `json:"throw"`       // the model cannot be asked, with this text
 }
 
 // Block is a content block and how it is streamed.
@@ -33,18 +30,12 @@ type Block struct {
 
 // shape is the JSON of a response: content blocks, or the short forms.
 type shape struct {
+	Response
 	Content  json.RawMessage `json:"content"`
+	Usage    json.RawMessage `json:"usage"`
 	Text     *string         `json:"text"`
 	Thinking *string         `json:"thinking"`
 	Calls    []callShape     `json:"calls"`
-
-	StopReason   string          `json:"stopReason"`
-	ErrorMessage string          `json:"errorMessage"`
-	Usage        json.RawMessage `json:"usage"`
-	NoStart      bool            `json:"noStart"`
-	NoEnd        bool            `json:"noEnd"`
-	IgnoreAbort  bool            `json:"ignoreAbort"`
-	Throw        *string         `json:"throw"`
 }
 
 type callShape struct {
@@ -73,31 +64,30 @@ func Parse(raw []json.RawMessage) ([]Response, error) {
 }
 
 func parseResponse(raw json.RawMessage) (Response, error) {
-	var s shape
+	s := shape{Content: json.RawMessage("null"), Usage: json.RawMessage("null")}
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return Response{}, err
 	}
-	r := Response{
-		StopReason: s.StopReason, ErrorMessage: s.ErrorMessage,
-		NoStart: s.NoStart, NoEnd: s.NoEnd, IgnoreAbort: s.IgnoreAbort,
-	}
-	if s.Throw != nil {
-		r.Throw, r.throws = *s.Throw, true
-	}
-	var err error
-	if r.Content, err = s.blocks(); err != nil {
+	m, err := transcript.ParseMessage(slices.Concat([]byte(`{"role":"assistant","content":`), s.Content, []byte(`,"usage":`), s.Usage, []byte("}")))
+	if err != nil {
 		return Response{}, err
 	}
-	if len(s.Usage) > 0 {
-		r.Usage, err = parseUsage(s.Usage)
+	r := s.Response
+	if r.Usage = m.Usage; m.Usage != nil {
+		u := m.Usage
+		u.TotalTokens = cmp.Or(u.TotalTokens, u.Input+u.Output+u.CacheRead+u.CacheWrite)
+		u.Has = 0 // an answer states every count, like those of an endpoint
+	}
+	if string(s.Content) == "null" {
+		r.Content, err = s.blocks()
+	} else {
+		r.Content, err = withChunks(m.Content, s.Content)
 	}
 	return r, err
 }
 
+// blocks gives the content of the short forms.
 func (s *shape) blocks() ([]Block, error) {
-	if len(s.Content) > 0 && !bytes.Equal(s.Content, []byte("null")) {
-		return parseBlocks(s.Content)
-	}
 	var blocks []Block
 	if s.Thinking != nil {
 		blocks = append(blocks, Block{Block: transcript.Block{Type: transcript.BlockThinking, Text: *s.Thinking}})
@@ -109,60 +99,39 @@ func (s *shape) blocks() ([]Block, error) {
 		if c.Name == "" {
 			return nil, fmt.Errorf("call %d has no name", i+1)
 		}
-		args := c.Arguments
-		if len(args) == 0 || bytes.Equal(args, []byte("null")) {
-			args = json.RawMessage(`{}`)
+		call := &transcript.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
+		if len(c.Arguments) == 0 || string(c.Arguments) == "null" {
+			call.Arguments = json.RawMessage(`{}`)
 		}
-		call := &transcript.Call{ID: c.ID, Name: c.Name, Arguments: args}
 		blocks = append(blocks, Block{Block: transcript.Block{Type: transcript.BlockToolCall, Call: call}})
 	}
 	return blocks, nil
 }
 
-// parseBlocks reads content blocks as a transcript has them. Their deltas are
-// no part of a message.
-func parseBlocks(content json.RawMessage) ([]Block, error) {
-	m, err := transcript.ParseMessage(slices.Concat([]byte(`{"role":"assistant","content":`), content, []byte("}")))
-	if err != nil {
-		return nil, err
-	}
+// withChunks gives the blocks of a content with their deltas, which are no part
+// of a message.
+func withChunks(content []transcript.Block, raw json.RawMessage) ([]Block, error) {
 	var streams []struct {
 		Chunks []string `json:"chunks"`
 	}
-	if err := json.Unmarshal(content, &streams); err != nil {
+	if err := json.Unmarshal(raw, &streams); err != nil {
 		return nil, err
 	}
-	blocks := make([]Block, len(m.Content))
-	for i, b := range m.Content {
+	blocks := make([]Block, len(content))
+	for i, b := range content {
 		b.Extra = slices.DeleteFunc(b.Extra, func(f transcript.Field) bool { return f.Name == "chunks" })
-		if b.Call != nil {
-			b.Call.Column = 0
-		}
 		blocks[i] = Block{Block: b, Chunks: streams[i].Chunks}
 	}
 	return blocks, nil
 }
 
-func parseUsage(raw json.RawMessage) (*transcript.Usage, error) {
-	m, err := transcript.ParseMessage(slices.Concat([]byte(`{"role":"assistant","content":[],"usage":`), raw, []byte("}")))
-	if err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
-	}
-	if u := m.Usage; u != nil {
-		if u.TotalTokens == 0 {
-			u.TotalTokens = u.Input + u.Output + u.CacheRead + u.CacheWrite
-		}
-		u.Has = 0 // an answer states every count, like those of an endpoint
-	}
-	return m.Usage, nil
-}
-
 // callID makes an id for a call that the script gives none: the answer it
 // belongs to and its place in it, so that a resumed run makes the same one.
 func callID(response, index int, taken map[string]bool) string {
-	id := "call_" + strconv.Itoa(response+1) + "_" + strconv.Itoa(index+1)
+	base := fmt.Sprintf("call_%d_%d", response+1, index+1)
+	id := base
 	for n := 2; taken[id]; n++ {
-		id = "call_" + strconv.Itoa(response+1) + "_" + strconv.Itoa(index+1) + "_" + strconv.Itoa(n)
+		id = fmt.Sprintf("%s_%d", base, n)
 	}
 	taken[id] = true
 	return id

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/turnlog/turnlog/loop"
@@ -62,8 +63,8 @@ func (m *Model) Left() int {
 // Stream implements [loop.Model].
 func (m *Model) Stream(ctx context.Context, r replay.Request) iter.Seq2[loop.Delta, error] {
 	response := m.take(r)
-	if response.throws || response.Throw != "" {
-		return func(yield func(loop.Delta, error) bool) { yield(loop.Delta{}, errors.New(response.Throw)) }
+	if response.Throw != nil {
+		return func(yield func(loop.Delta, error) bool) { yield(loop.Delta{}, errors.New(*response.Throw)) }
 	}
 	s := &stream{ctx: ctx, response: response, partial: transcript.Message{
 		Role: transcript.Assistant, API: API, Provider: r.Model.Provider, Model: r.Model.ID, Usage: response.Usage,
@@ -109,23 +110,20 @@ func (m *Model) played(history []transcript.Message) int {
 
 // identify gives calls without an id one that the history does not have.
 func (m *Model) identify(n int, content []Block, history []transcript.Message) []Block {
-	var named []Block
-	for i, b := range content {
-		if b.Call == nil || b.Call.ID != "" {
-			continue
-		}
-		if named == nil {
-			named = append(named, content...)
-			m.collect(history)
-		}
-		call := *b.Call
-		call.ID = callID(n, i, m.taken)
-		named[i].Call = &call
-	}
-	if named == nil {
+	nameless := func(b Block) bool { return b.Call != nil && b.Call.ID == "" }
+	if !slices.ContainsFunc(content, nameless) {
 		return content
 	}
-	return named
+	m.collect(history)
+	content = slices.Clone(content)
+	for i, b := range content {
+		if nameless(b) {
+			call := *b.Call
+			call.ID = callID(n, i, m.taken)
+			content[i].Call = &call
+		}
+	}
+	return content
 }
 
 // collect remembers the call ids of the history and of the script. A history

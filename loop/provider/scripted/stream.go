@@ -17,29 +17,14 @@ type stream struct {
 	yield    func(loop.Delta) bool
 }
 
-// kinds are the deltas of a block.
-type kinds struct{ start, delta, end loop.DeltaKind }
-
-var (
-	textKinds     = kinds{loop.TextStart, loop.TextDelta, loop.TextEnd}
-	thinkingKinds = kinds{loop.ThinkingStart, loop.ThinkingDelta, loop.ThinkingEnd}
-	callKinds     = kinds{loop.ToolCallStart, loop.ToolCallDelta, loop.ToolCallEnd}
-)
-
 func (s *stream) play() {
-	if s.aborted() {
-		return
-	}
-	if !s.response.NoStart && !s.yield(loop.Delta{Kind: loop.Start}) {
+	if !s.response.NoStart && !s.send(loop.Delta{Kind: loop.Start}) {
 		return
 	}
 	for i := range s.response.Content {
 		if !s.block(i, &s.response.Content[i]) {
 			return
 		}
-	}
-	if s.aborted() {
-		return
 	}
 	final := s.partial
 	final.StopReason, final.ErrorMessage = s.response.StopReason, s.response.ErrorMessage
@@ -51,45 +36,35 @@ func (s *stream) play() {
 	}
 	// NoEnd shows nowhere: the loop takes the whole message from the last
 	// delta, whether the endpoint sent an event for it or not.
-	s.yield(loop.Delta{Kind: loop.Done, Final: &final})
+	s.send(loop.Delta{Kind: loop.Done, Final: &final})
 }
 
-// block streams one block; false ends the stream.
+// block streams one block; false ends the stream. What was shown of it is in
+// the partial message before the next delta.
 func (s *stream) block(i int, b *Block) bool {
-	if s.aborted() {
+	start, delta, end := loop.BlockKinds(b.Type)
+	empty, whole := started(&b.Block), b.Block
+	if !s.send(loop.Delta{Kind: start, Index: i, Call: empty.Call, Block: &empty}) {
 		return false
 	}
-	k := textKinds
-	switch b.Type {
-	case transcript.BlockThinking:
-		k = thinkingKinds
-	case transcript.BlockToolCall:
-		k = callKinds
-	}
-	empty := started(&b.Block)
 	s.partial.Content = append(s.partial.Content, empty)
-	first := empty
-	if !s.yield(loop.Delta{Kind: k.start, Index: i, Call: first.Call, Block: &first}) {
-		return false
-	}
 	for _, chunk := range b.chunks() {
-		if s.aborted() {
+		if !s.send(loop.Delta{Kind: delta, Index: i, Text: chunk}) {
 			return false
 		}
 		if b.Call == nil {
 			s.partial.Content[i].Text += chunk
 		}
-		if !s.yield(loop.Delta{Kind: k.delta, Index: i, Text: chunk}) {
-			return false
-		}
 	}
-	if s.aborted() {
+	if !s.send(loop.Delta{Kind: end, Index: i, Text: whole.Text, Call: whole.Call, Block: &whole}) {
 		return false
 	}
-	whole := b.Block
 	s.partial.Content[i] = whole
-	return s.yield(loop.Delta{Kind: k.end, Index: i, Text: whole.Text, Call: whole.Call, Block: &whole})
+	return true
 }
+
+// send yields d, unless the answer was aborted.
+func (s *stream) send(d loop.Delta) bool { return !s.aborted() && s.yield(d) }
 
 // aborted ends the answer with what was streamed, if the context was cancelled.
 func (s *stream) aborted() bool {

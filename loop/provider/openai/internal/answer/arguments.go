@@ -7,20 +7,20 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
+	"github.com/turnlog/turnlog/loop/provider/wire"
+	"github.com/turnlog/turnlog/loop/provider/wire/loose"
 )
 
 // arguments are the arguments of a call while they arrive.
 type arguments struct {
-	joiner   loose.Joiner
-	redactor redactor
+	arriving wire.Text
 	text     []byte
 	scan     objectScan
 	rest     []byte // what came after one whole object
 }
 
 // push adds a piece and returns what of it became part of the arguments.
-func (a *arguments) push(f loose.Text) string { return a.add(a.redactor.push(a.joiner.Push(f))) }
+func (a *arguments) push(piece loose.Text) string { return a.add(a.arriving.Push(piece)) }
 
 func (a *arguments) add(s string) string {
 	if len(a.rest) > 0 {
@@ -62,8 +62,10 @@ func (o *objectScan) end(s string) int {
 		case o.foreign:
 		case o.depth == 0 && c != '{':
 			o.foreign = true
+		case o.escape:
+			o.escape = false
 		case o.inString:
-			o.stringByte(c)
+			o.escape, o.inString = c == '\\', c != '"'
 		case c == '"':
 			o.inString = true
 		case c == '{' || c == '[':
@@ -76,22 +78,10 @@ func (o *objectScan) end(s string) int {
 	return len(s)
 }
 
-func (o *objectScan) stringByte(c byte) {
-	switch {
-	case o.escape:
-		o.escape = false
-	case c == '\\':
-		o.escape = true
-	case c == '"':
-		o.inString = false
-	}
-}
-
 // finish gives the arguments as they are kept: an object, byte for byte but for
 // lone halves of surrogate pairs, and else {} with the reason and the raw text.
 func (a *arguments) finish() (raw json.RawMessage, reason string, mended bool) {
-	a.add(a.redactor.push(a.joiner.Flush()))
-	a.add(a.redactor.flush())
+	a.add(a.arriving.Flush())
 	text, rest := bytes.TrimSpace(a.text), bytes.TrimSpace(a.rest)
 	if len(rest) > 0 && !bytes.Equal(rest, text) {
 		return emptyObject(), fmt.Sprintf("two argument texts for one call: %s and then %s", text, rest), false
@@ -110,48 +100,34 @@ func (a *arguments) finish() (raw json.RawMessage, reason string, mended bool) {
 // reader reads alike: of a key that stands twice, some keep the first value and
 // some the last.
 func checkObject(text []byte) error {
-	if !json.Valid(text) {
-		err := json.Unmarshal(text, new(any))
-		if err == nil {
-			err = errors.New("nested too deeply")
-		}
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		return fmt.Errorf("not valid JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if text[0] != '{' {
 		return errors.New("not a JSON object")
 	}
-	return uniqueKeys(text)
+	return uniqueKeys(json.NewDecoder(bytes.NewReader(text)))
 }
 
-func uniqueKeys(text []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()            // a number too large for a float64 is an error to others
-	var open []map[string]bool // keys of the open objects, nil for arrays
-	key := false               // the next token may be a key
-	for {
-		t, err := dec.Token()
-		if err != nil {
-			return nil // the end; text is valid
-		}
-		inObject := len(open) > 0 && open[len(open)-1] != nil
-		switch d, _ := t.(json.Delim); {
-		case d == '{':
-			open, key = append(open, map[string]bool{}), true
-			continue
-		case d == '[':
-			open = append(open, nil)
-			continue
-		case d != 0:
-			open = open[:len(open)-1]
-		case inObject && key:
-			name := t.(string)
-			if open[len(open)-1][name] {
-				return fmt.Errorf("key %q stands twice", name)
-			}
-			open[len(open)-1][name] = true
-			key = false
-			continue
-		}
-		key = true
+// uniqueKeys walks one value of valid JSON.
+func uniqueKeys(dec *json.Decoder) error {
+	dec.UseNumber() // a number too large for a float64 is an error to others
+	open, _ := dec.Token()
+	if _, nested := open.(json.Delim); !nested {
+		return nil
 	}
+	for seen := map[json.Token]bool{}; dec.More(); {
+		if open == json.Delim('{') {
+			key, _ := dec.Token()
+			if seen[key] {
+				return fmt.Errorf("key %q stands twice", key)
+			}
+			seen[key] = true
+		}
+		if err := uniqueKeys(dec); err != nil {
+			return err
+		}
+	}
+	_, _ = dec.Token() // the end
+	return nil
 }

@@ -3,7 +3,7 @@ package answer
 import (
 	"testing"
 
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
+	"github.com/turnlog/turnlog/loop/provider/wire/loose"
 )
 
 func TestArgumentsThatCannotBeKept(t *testing.T) {
@@ -27,7 +27,7 @@ func TestArgumentsThatCannotBeKept(t *testing.T) {
 	} {
 		var a arguments
 		for _, b := range []byte(in) {
-			a.push(loose.Text([]byte{b}))
+			a.push(loose.Quote(string(b)))
 		}
 		raw, reason, _ := a.finish()
 		if string(raw) != want.arguments || reason != want.reason {

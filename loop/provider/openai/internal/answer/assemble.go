@@ -3,12 +3,14 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop"
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
+	"github.com/turnlog/turnlog/loop/provider/wire"
+	"github.com/turnlog/turnlog/loop/provider/wire/loose"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -16,33 +18,17 @@ import (
 type block struct {
 	kind      string
 	signature string
-	joiner    loose.Joiner
-	redactor  redactor
+	arriving  wire.Text
 	text      strings.Builder
 	call      *openCall
 }
 
-// push adds a piece and returns what of it can be shown.
-func (b *block) push(f loose.Text) string {
-	s := b.redactor.push(b.joiner.Push(f))
-	b.text.WriteString(s)
-	return s
-}
-
-// end adds what was held back.
-func (b *block) end() string {
-	s := b.redactor.push(b.joiner.Flush()) + b.redactor.flush()
-	b.text.WriteString(s)
-	return s
-}
-
-// Asked is what an answer is judged by: the request it answers. Functions may
-// be nil, which stands for what none of them would say.
+// Asked is what an answer is judged by: the request it answers.
 type Asked struct {
 	Model         string
 	Tools         map[string]bool // names of the declared tools
 	MaxTokens     int64           // bound on the answer as sent, 0 if none
-	Secret        Secret          // kept out of everything that is shown
+	Secret        wire.Secret     // kept out of everything that is shown
 	CallKnown     func(id string) bool
 	ResponseKnown func(id string) bool
 	NewID         func() string // ids of calls that come without one
@@ -73,16 +59,6 @@ type Assembler struct {
 
 // New returns the assembler of one answer.
 func New(q Asked) *Assembler {
-	no := func(string) bool { return false }
-	if q.CallKnown == nil {
-		q.CallKnown = no
-	}
-	if q.ResponseKnown == nil {
-		q.ResponseKnown = no
-	}
-	if q.Cost == nil {
-		q.Cost = func(*transcript.Usage) transcript.Cost { return transcript.Cost{} }
-	}
 	a := &Assembler{asked: q, text: -1, thinking: -1}
 	a.calls = callTable{declared: q.Tools, secret: q.Secret, note: a.note}
 	return a
@@ -90,37 +66,28 @@ func New(q Asked) *Assembler {
 
 // note keeps a diagnostic, the first of its kind.
 func (a *Assembler) note(kind, text string) {
-	for _, n := range a.notes {
-		if n.kind == kind {
-			return
-		}
+	if !slices.ContainsFunc(a.notes, func(n note) bool { return n.kind == kind }) {
+		a.notes = append(a.notes, note{kind, a.asked.Secret.Redact(text)})
 	}
-	a.notes = append(a.notes, note{kind, a.asked.Secret.Redact(text)})
 }
 
 // maxSize bounds all that is kept of an answer. Real ones have a few hundred
 // KiB; as JSON, a byte takes up to six, and a transcript's line has 64 MiB.
 const maxSize = 8 << 20
 
-// ErrTooLong is an answer beyond maxSize.
-var ErrTooLong = fmt.Errorf("the answer is longer than %d bytes", maxSize)
+// errTooLong is an answer beyond maxSize.
+var errTooLong = &wire.Fault{Text: fmt.Sprintf("the answer is longer than %d bytes", maxSize)}
 
-// Add takes a frame and gives the deltas it makes, valid until the next call.
-// Advanced says that it brought some of the answer. After an error, which the
-// frame states or is, nothing more of the stream counts.
-func (a *Assembler) Add(frame []byte) (deltas []loop.Delta, advanced bool, err error) {
-	if len(frame) == 0 || frame[0] != '{' {
-		a.note(NoteFrame, sse.Excerpt(frame)) // a ping in words: what matters comes as objects
+// Add implements [wire.Answer]. An error is one that the frame states or is.
+func (a *Assembler) Add(e wire.Event) (deltas []loop.Delta, advanced bool, err error) {
+	if e.Data[0] != '{' {
+		a.note(NoteFrame, wire.Excerpt(e.Data)) // a ping in words: what matters comes as objects
 		return nil, false, nil
 	}
-	c, err := decodeChunk(frame)
+	c, err := decodeChunk(e.Data)
 	if err != nil {
 		return nil, false, err
 	}
-	return a.add(&c)
-}
-
-func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error) {
 	a.deltas = a.deltas[:0]
 	if a.id == "" && a.fits(len(c.ID)) {
 		a.id = a.asked.Secret.Redact(string(c.ID))
@@ -128,10 +95,7 @@ func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error
 	if a.model == "" && a.fits(len(c.Model)) {
 		a.model = a.asked.Secret.Redact(string(c.Model))
 	}
-	a.count(c.Usage)
-	if c.Groq != nil {
-		a.count(c.Groq.Usage)
-	}
+	a.usage = cmp.Or(c.Groq.Usage, c.Usage, a.usage)
 	for i := range c.Choices {
 		o := &c.Choices[i]
 		if !a.started {
@@ -142,12 +106,12 @@ func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error
 			a.note(NoteChoice, "the endpoint sent more than one choice")
 			continue
 		}
-		a.count(o.Usage)
-		if e := sse.ErrorOf(o.Error); e != nil {
+		a.usage = cmp.Or(o.Usage, a.usage)
+		if e := wire.ErrorOf(o.Error); e != nil {
 			return a.deltas, advanced, e
 		}
 		if !a.fits(o.size()) {
-			return a.deltas, advanced, ErrTooLong
+			return a.deltas, advanced, errTooLong
 		}
 		before := len(a.deltas)
 		a.delta(&o.Delta)
@@ -155,7 +119,7 @@ func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error
 		advanced = advanced || len(a.deltas) > before || o.FinishReason != ""
 	}
 	if a.calls.opened > maxCalls {
-		return a.deltas, advanced, ErrTooManyCalls
+		return a.deltas, advanced, errTooManyCalls
 	}
 	if a.usage != nil && len(a.deltas) > 0 {
 		a.deltas[0].Usage = a.usage.usage(a.asked.Cost)
@@ -167,12 +131,6 @@ func (a *Assembler) add(c *chunk) (deltas []loop.Delta, advanced bool, err error
 func (a *Assembler) fits(n int) bool {
 	a.size += n
 	return a.size <= maxSize
-}
-
-func (a *Assembler) count(u *reportedUsage) {
-	if u != nil {
-		a.usage = u
-	}
 }
 
 func (a *Assembler) finishAs(reason string) {
@@ -188,9 +146,9 @@ func (a *Assembler) finishAs(reason string) {
 func (a *Assembler) delta(d *delta) {
 	if f, field := d.reasoning(); f != "" {
 		if a.thinking < 0 {
-			a.thinking = a.open(&block{kind: transcript.BlockThinking, signature: field}, loop.ThinkingStart)
+			a.thinking = a.open(&block{kind: transcript.BlockThinking, signature: field})
 		}
-		a.grow(a.thinking, loop.ThinkingDelta, f)
+		a.grow(a.thinking, f)
 	}
 	if d.Refusal != "" {
 		a.note(NoteRefusal, "the endpoint marked text of this answer as a refusal")
@@ -201,9 +159,9 @@ func (a *Assembler) delta(d *delta) {
 			continue
 		}
 		if a.text < 0 {
-			a.text = a.open(&block{kind: transcript.BlockText}, loop.TextStart)
+			a.text = a.open(&block{kind: transcript.BlockText})
 		}
-		a.grow(a.text, loop.TextDelta, f)
+		a.grow(a.text, f)
 	}
 	for _, c := range d.calls() {
 		a.call(c)
@@ -211,11 +169,12 @@ func (a *Assembler) delta(d *delta) {
 }
 
 // open begins a block and returns its index.
-func (a *Assembler) open(b *block, kind loop.DeltaKind) int {
-	b.redactor.secret = a.asked.Secret
+func (a *Assembler) open(b *block) int {
+	b.arriving.Secret = a.asked.Secret
+	i := len(a.blocks)
 	a.blocks = append(a.blocks, b)
-	i := len(a.blocks) - 1
-	d := loop.Delta{Kind: kind, Index: i}
+	start, _, _ := loop.BlockKinds(b.kind)
+	d := loop.Delta{Kind: start, Index: i}
 	if b.call != nil {
 		d.Call = &transcript.Call{ID: a.asked.Secret.Redact(b.call.id), Name: a.asked.Secret.Redact(b.call.name)}
 	}
@@ -223,16 +182,22 @@ func (a *Assembler) open(b *block, kind loop.DeltaKind) int {
 	return i
 }
 
-func (a *Assembler) grow(i int, kind loop.DeltaKind, f loose.Text) {
-	if s := a.blocks[i].push(f); s != "" {
-		a.deltas = append(a.deltas, loop.Delta{Kind: kind, Index: i, Text: s})
+// grow adds a piece to a block of text.
+func (a *Assembler) grow(i int, piece loose.Text) { a.shown(i, a.blocks[i].arriving.Push(piece)) }
+
+// shown adds text to a block, and to what is seen of it.
+func (a *Assembler) shown(i int, text string) {
+	if text != "" {
+		a.blocks[i].text.WriteString(text)
+		_, grown, _ := loop.BlockKinds(a.blocks[i].kind)
+		a.deltas = append(a.deltas, loop.Delta{Kind: grown, Index: i, Text: text})
 	}
 }
 
 func (a *Assembler) call(d callDelta) {
 	p := a.calls.add(d)
 	if p.opened {
-		p.call.block = a.open(&block{kind: transcript.BlockToolCall, call: p.call}, loop.ToolCallStart)
+		p.call.block = a.open(&block{kind: transcript.BlockToolCall, call: p.call})
 	}
 	if p.text != "" {
 		a.deltas = append(a.deltas, loop.Delta{Kind: loop.ToolCallDelta, Index: p.call.block, Text: p.text})

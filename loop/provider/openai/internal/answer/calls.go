@@ -3,9 +3,11 @@ package answer
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
+	"github.com/turnlog/turnlog/loop/provider/wire"
+	"github.com/turnlog/turnlog/loop/provider/wire/loose"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -29,8 +31,8 @@ type callCopy struct {
 // have a few dozen; the bound keeps a runaway one from costing its square.
 const maxCalls = 1000
 
-// ErrTooManyCalls is an answer beyond maxCalls.
-var ErrTooManyCalls = fmt.Errorf("the answer has more than %d tool calls", maxCalls)
+// errTooManyCalls is an answer beyond maxCalls.
+var errTooManyCalls = &wire.Fault{Text: fmt.Sprintf("the answer has more than %d tool calls", maxCalls)}
 
 // callTable sorts the pieces of calls. Servers leave out, repeat and share
 // indexes, ids and names; the order of the questions decides:
@@ -43,7 +45,7 @@ var ErrTooManyCalls = fmt.Errorf("the answer has more than %d tool calls", maxCa
 // The open call is the last one with the piece's index, or just the last one.
 type callTable struct {
 	declared map[string]bool // names of the tools that the model has
-	secret   Secret
+	secret   wire.Secret
 	calls    []*openCall
 	opened   int // calls and copies; beyond maxCalls nothing more is taken
 	note     func(kind, text string)
@@ -62,10 +64,9 @@ func (t *callTable) add(d callDelta) piece {
 	if t.opened > maxCalls {
 		return piece{}
 	}
-	if d.ID != "" {
-		if c := t.byID(string(d.ID)); c != nil {
-			return t.known(c, d)
-		}
+	known := func(c *openCall) bool { return d.ID != "" && c.id == string(d.ID) }
+	if i := slices.IndexFunc(t.calls, known); i >= 0 {
+		return t.known(t.calls[i], d)
 	}
 	open, copied, exact := t.open(d.Index)
 	switch {
@@ -76,7 +77,7 @@ func (t *callTable) add(d callDelta) piece {
 		return piece{}
 	case open == nil || t.begins(open, d, exact):
 		c := &openCall{index: d.Index, id: string(d.ID), name: string(d.Function.Name)}
-		c.args.redactor.secret = t.secret
+		c.args.arriving.Secret = t.secret
 		t.calls = append(t.calls, c)
 		t.opened++
 		return piece{c, true, c.args.push(d.Function.Arguments.text)}
@@ -85,15 +86,6 @@ func (t *callTable) add(d callDelta) piece {
 		t.note(NoteFragmentMoved, fmt.Sprintf("arguments on index %d belong to no call, the last one took them", d.Index.N))
 	}
 	return t.goOn(open, d)
-}
-
-func (t *callTable) byID(id string) *openCall {
-	for _, c := range t.calls {
-		if c.id == id {
-			return c
-		}
-	}
-	return nil
 }
 
 // open gives the call that a delta without more to go by belongs to, or the
@@ -123,7 +115,7 @@ func (t *callTable) open(index loose.Int) (c *openCall, copied *callCopy, exact 
 // begins reports whether d, whose id is new if it has one, opens a call.
 func (t *callTable) begins(open *openCall, d callDelta, exact bool) bool {
 	name, args := string(d.Function.Name), d.Function.Arguments.text
-	object := strings.HasPrefix(strings.TrimLeft(string(args), " \r\n\t"), "{")
+	object := strings.HasPrefix(strings.TrimLeft(args.String(), " \r\n\t"), "{")
 	none := len(open.args.text) == 0
 	switch {
 	case name == "" && d.ID == "":
@@ -171,7 +163,7 @@ func (t *callTable) known(c *openCall, d callDelta) piece {
 		return t.goOn(c, d) // only the index jumped
 	}
 	k := &callCopy{index: d.Index}
-	k.args.redactor.secret = t.secret
+	k.args.arriving.Secret = t.secret
 	k.args.push(d.Function.Arguments.text)
 	c.copies = append(c.copies, k)
 	t.opened++

@@ -2,11 +2,10 @@ package answer
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
+	"github.com/turnlog/turnlog/loop/provider/wire"
+	"github.com/turnlog/turnlog/loop/provider/wire/loose"
 )
 
 // ReasoningFields are the names under which endpoints send their thinking, in
@@ -21,7 +20,7 @@ type chunk struct {
 	Model   loose.String   `json:"model"`
 	Choices []choice       `json:"choices"`
 	Usage   *reportedUsage `json:"usage"`
-	Groq    *struct {
+	Groq    struct {
 		Usage *reportedUsage `json:"usage"`
 	} `json:"x_groq"`
 }
@@ -62,7 +61,7 @@ type argumentsFragment struct{ text loose.Text }
 // UnmarshalJSON never fails.
 func (a *argumentsFragment) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] != '"' && string(b) != "null" {
-		a.text = loose.Text(b)
+		a.text = loose.Quote(string(b))
 		return nil
 	}
 	return a.text.UnmarshalJSON(b)
@@ -101,13 +100,8 @@ func (d *delta) calls() []callDelta {
 // decodeChunk reads a frame. An error says that it is not JSON.
 func decodeChunk(raw []byte) (chunk, error) {
 	var c chunk
-	err := json.Unmarshal(raw, &c)
-	if err == nil {
-		return c, nil
+	if err := json.Unmarshal(raw, &c); err != nil && !json.Valid(raw) {
+		return chunk{}, fmt.Errorf("malformed chunk: %w: %s", err, wire.Excerpt(raw))
 	}
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) && json.Valid(raw) {
-		return c, nil
-	}
-	return chunk{}, fmt.Errorf("malformed chunk: %w: %s", err, sse.Excerpt(raw))
+	return c, nil
 }

@@ -1,30 +1,29 @@
 package answer
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop"
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/sse"
+	"github.com/turnlog/turnlog/loop/provider/wire"
 	"github.com/turnlog/turnlog/replay"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
-// ErrCut is a stream that ended before its finish_reason: a cut connection
-// looks just like that, so the end of a stream is never success.
-var ErrCut = errors.New("the stream ended without a finish_reason")
+var (
+	// errCut is a stream that ended before its finish_reason: a cut connection
+	// looks just like that, so the end of a stream is never success.
+	errCut = &wire.Fault{Text: "the stream ended without a finish_reason", Kind: wire.Transient}
 
-// ErrNoEvents is a stream that held nothing at all.
-var ErrNoEvents = errors.New("no events: the stream ended before the first one")
+	// errNoEvents is a stream that held nothing at all.
+	errNoEvents = &wire.Fault{Text: "no events: the stream ended before the first one", Kind: wire.Once}
 
-// ErrEmpty is an answer without text, thinking and calls.
-var ErrEmpty = errors.New("the answer is empty")
+	// errEmpty is an answer without text, thinking and calls.
+	errEmpty = &wire.Fault{Text: "the answer is empty", Kind: wire.Once}
+)
 
-// Finish judges the answer. Broken is what ended the stream, nil for its
-// regular end. Without an error the message is complete, and the deltas are its
-// last. With one, which is one of this package's or broken, the message holds
-// what arrived.
+// Finish implements [wire.Answer].
 func (a *Assembler) Finish(broken error, at int64) (transcript.Message, []loop.Delta, error) {
 	m := a.message()
 	err := a.judge(&m, broken)
@@ -38,7 +37,7 @@ func (a *Assembler) Finish(broken error, at int64) (transcript.Message, []loop.D
 // message gives what arrived, without a stop reason.
 func (a *Assembler) message() transcript.Message {
 	m := transcript.Message{
-		Role: transcript.Assistant, Usage: a.usage.usage(a.asked.Cost),
+		Usage:      a.usage.usage(a.asked.Cost),
 		ResponseID: a.id, RawStopReason: a.finishReason,
 	}
 	if a.id != "" && a.asked.ResponseKnown(a.id) {
@@ -54,18 +53,11 @@ func (a *Assembler) message() transcript.Message {
 	ids := make(map[string]bool)
 	for i, b := range a.blocks {
 		out := transcript.Block{Type: b.kind, Signature: b.signature}
-		switch {
-		case b.call != nil:
+		if b.call != nil {
 			out.Call = a.calls.finish(b.call, func(id string) string { return a.freshID(id, ids) })
 			ids[out.Call.ID] = true
-		default:
-			if held := b.end(); held != "" {
-				kind := loop.TextDelta
-				if b.kind == transcript.BlockThinking {
-					kind = loop.ThinkingDelta
-				}
-				a.deltas = append(a.deltas, loop.Delta{Kind: kind, Index: i, Text: held})
-			}
+		} else {
+			a.shown(i, b.arriving.Flush())
 			out.Text = b.text.String()
 		}
 		m.Content = append(m.Content, out)
@@ -85,43 +77,34 @@ func (a *Assembler) freshID(id string, ids map[string]bool) string {
 func (a *Assembler) judge(m *transcript.Message, broken error) error {
 	calls := len(m.Calls())
 	switch {
-	case broken != nil && (a.finishReason == "" || stated(broken)):
+	case broken != nil && (a.finishReason == "" || wire.Stated(broken)):
 		return broken
 	case a.finishReason == "" && !a.started:
 		return a.noEvents()
 	case a.finishReason == "":
-		return ErrCut
+		return errCut
 	case broken != nil:
 		a.note(NoteBroken, broken.Error())
 	}
 	reason, known := replay.StopReason(a.finishReason)
 	if !known || reason == transcript.StopError {
-		return &FinishError{a.finishReason}
+		return finishFault(a.finishReason)
 	}
 	if len(m.Content) == 0 && reason != transcript.StopLength {
-		return ErrEmpty
+		return errEmpty
 	}
 	m.StopReason = a.stopReason(reason, calls)
 	a.noteOddities(m, reason, calls)
 	return nil
 }
 
-// stated reports whether err says that the answer is wrong, whatever its
-// finish_reason was, and not only its delivery.
-func stated(err error) bool {
-	var api *sse.Error
-	var tooLong *sse.TooLongError
-	return errors.As(err, &api) || errors.As(err, &tooLong) || errors.Is(err, ErrTooManyCalls) || errors.Is(err, ErrTooLong)
-}
-
 // noEvents says what there was instead.
 func (a *Assembler) noEvents() error {
-	for _, n := range a.notes {
-		if n.kind == NoteFrame {
-			return fmt.Errorf("%w, but for %s", ErrNoEvents, n.text)
-		}
+	i := slices.IndexFunc(a.notes, func(n note) bool { return n.kind == NoteFrame })
+	if i < 0 {
+		return errNoEvents
 	}
-	return ErrNoEvents
+	return fmt.Errorf("%w, but for %s", errNoEvents, a.notes[i].text)
 }
 
 // stopReason decides by the content: calls make it a tool turn, whatever the
@@ -145,10 +128,15 @@ func (a *Assembler) hitLimit() bool {
 	return a.asked.MaxTokens > 0 && a.usage != nil && tokens(a.usage.CompletionTokens) >= a.asked.MaxTokens
 }
 
-// FinishError is a finish_reason that is no success, in the words of pi's files.
-type FinishError struct{ Reason string }
-
-func (e *FinishError) Error() string { return "Provider finish_reason: " + e.Reason }
+// finishFault is a finish_reason that is no success, in the words of pi's
+// files. Two of them blame the endpoint.
+func finishFault(reason string) *wire.Fault {
+	f := &wire.Fault{Text: "Provider finish_reason: " + reason}
+	if reason == "error" || reason == "network_error" {
+		f.Kind = wire.Transient
+	}
+	return f
+}
 
 // callMarkers begin calls in the text of models whose server does not parse
 // them.
@@ -180,16 +168,8 @@ func (a *Assembler) noteOddities(m *transcript.Message, reason string, calls int
 func (a *Assembler) ends(m *transcript.Message) []loop.Delta {
 	for i := range m.Content {
 		b := &m.Content[i]
-		d := loop.Delta{Index: i, Text: b.Text, Block: b, Call: b.Call}
-		switch b.Type {
-		case transcript.BlockText:
-			d.Kind = loop.TextEnd
-		case transcript.BlockThinking:
-			d.Kind = loop.ThinkingEnd
-		default:
-			d.Kind = loop.ToolCallEnd
-		}
-		a.deltas = append(a.deltas, d)
+		_, _, end := loop.BlockKinds(b.Type)
+		a.deltas = append(a.deltas, loop.Delta{Kind: end, Index: i, Text: b.Text, Block: b, Call: b.Call})
 	}
 	return a.deltas
 }

@@ -1,7 +1,9 @@
 package answer
 
 import (
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/loose"
+	"cmp"
+
+	"github.com/turnlog/turnlog/loop/provider/wire/loose"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -9,11 +11,11 @@ import (
 type reportedUsage struct {
 	PromptTokens     loose.Int `json:"prompt_tokens"`
 	CompletionTokens loose.Int `json:"completion_tokens"`
-	PromptDetails    *struct {
+	PromptDetails    struct {
 		Cached     loose.Int `json:"cached_tokens"`
 		CacheWrite loose.Int `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
-	CompletionDetails *struct {
+	CompletionDetails struct {
 		Reasoning loose.Int `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 	CacheHit  loose.Int `json:"prompt_cache_hit_tokens"` // DeepSeek
@@ -33,22 +35,10 @@ func (u *reportedUsage) usage(cost func(*transcript.Usage) transcript.Cost) *tra
 	if u == nil {
 		return out
 	}
-	read, write, reasoning := u.CacheHit, loose.Int{}, u.Reasoning
-	if u.Cached.Set && !read.Set {
-		read = u.Cached
-	}
-	if d := u.PromptDetails; d != nil {
-		write = d.CacheWrite
-		if d.Cached.Set {
-			read = d.Cached
-		}
-	}
-	if d := u.CompletionDetails; d != nil && d.Reasoning.Set {
-		reasoning = d.Reasoning
-	}
-	out.CacheRead, out.CacheWrite = tokens(read), tokens(write)
+	out.CacheRead = tokens(cmp.Or(u.PromptDetails.Cached, u.CacheHit, u.Cached)) // the first that is set
+	out.CacheWrite = tokens(u.PromptDetails.CacheWrite)
 	out.Input = max(tokens(u.PromptTokens)-out.CacheRead-out.CacheWrite, 0)
-	out.Output, out.Reasoning = tokens(u.CompletionTokens), tokens(reasoning)
+	out.Output, out.Reasoning = tokens(u.CompletionTokens), tokens(cmp.Or(u.CompletionDetails.Reasoning, u.Reasoning))
 	out.TotalTokens = out.Input + out.Output + out.CacheRead + out.CacheWrite
 	out.Cost = cost(out)
 	return out

@@ -1,8 +1,13 @@
 package request
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
+
+	goopenai "github.com/sashabaranov/go-openai"
 
 	"github.com/turnlog/turnlog/loop/provider/openai/internal/answer"
 	"github.com/turnlog/turnlog/replay"
@@ -45,40 +50,37 @@ func resultText(m *transcript.Message) string {
 // appendUser writes text as a string, which every server takes, and parts only
 // where there is an image.
 func appendUser(dst []byte, m *transcript.Message) []byte {
-	dst = append(dst, `,{"role":"user","content":`...)
-	if !hasImage(m) {
-		return append(transcript.AppendString(dst, m.Text()), '}')
+	if hasImage(m) {
+		return appendParts(dst, parts(m, true))
 	}
-	return append(appendParts(append(dst, '['), m, true), "]}"...)
+	return append(transcript.AppendString(append(dst, `,{"role":"user","content":`...), m.Text()), '}')
 }
 
-func appendParts(dst []byte, m *transcript.Message, text bool) []byte {
+// parts are the images of a message, and its text if wanted.
+func parts(m *transcript.Message, text bool) (list []goopenai.ChatMessagePart) {
 	for i := range m.Content {
-		b := &m.Content[i]
-		if b.Type != transcript.BlockImage && (!text || b.Type != transcript.BlockText || b.Text == "") {
-			continue
+		switch b := &m.Content[i]; {
+		case b.Type == transcript.BlockImage:
+			url := &goopenai.ChatMessageImageURL{URL: "data:" + b.MimeType + ";base64," + b.Data}
+			list = append(list, goopenai.ChatMessagePart{Type: goopenai.ChatMessagePartTypeImageURL, ImageURL: url})
+		case b.Type == transcript.BlockText && b.Text != "" && text:
+			list = append(list, goopenai.ChatMessagePart{Type: goopenai.ChatMessagePartTypeText, Text: b.Text})
 		}
-		if dst[len(dst)-1] != '[' {
-			dst = append(dst, ',')
-		}
-		if b.Type == transcript.BlockText {
-			dst = append(dst, `{"type":"text","text":`...)
-			dst = append(transcript.AppendString(dst, b.Text), '}')
-			continue
-		}
-		dst = append(dst, `{"type":"image_url","image_url":{"url":`...)
-		dst = append(transcript.AppendString(dst, "data:"+b.MimeType+";base64,"+b.Data), "}}"...)
 	}
-	return dst
+	return list
+}
+
+// appendParts writes a user message of parts.
+func appendParts(dst []byte, list []goopenai.ChatMessagePart) []byte {
+	b := bytes.NewBuffer(append(dst, `,{"role":"user","content":`...))
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(list) // strings have no errors
+	return append(bytes.TrimRight(b.Bytes(), "\n"), '}')
 }
 
 func hasImage(m *transcript.Message) bool {
-	for i := range m.Content {
-		if m.Content[i].Type == transcript.BlockImage {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Content, func(b transcript.Block) bool { return b.Type == transcript.BlockImage })
 }
 
 // appendImages writes the images of the tool results at the end of ms as one
@@ -86,65 +88,48 @@ func hasImage(m *transcript.Message) bool {
 // may stand between the results of one answer.
 func appendImages(dst []byte, ms []transcript.Message) []byte {
 	first := len(ms)
-	found := false
 	for first > 0 && ms[first-1].Role == transcript.ToolResult {
 		first--
-		found = found || hasImage(&ms[first])
 	}
-	if !found {
+	list := []goopenai.ChatMessagePart{{Type: goopenai.ChatMessagePartTypeText, Text: "Images of the tool results above:"}}
+	for i := range ms[first:] {
+		list = append(list, parts(&ms[first+i], false)...)
+	}
+	if len(list) == 1 {
 		return dst
 	}
-	dst = append(dst, `,{"role":"user","content":[{"type":"text","text":"Images of the tool results above:"}`...)
-	for i := first; i < len(ms); i++ {
-		dst = appendParts(dst, &ms[i], false)
-	}
-	return append(dst, "]}"...)
+	return appendParts(dst, list)
 }
 
 // appendAssistant writes an answer. Its thinking goes back only to the model
 // that thought it. An answer with nothing else in it is left out: servers
 // refuse an assistant message without content and calls.
 func appendAssistant(dst []byte, m *transcript.Message, same bool) []byte {
-	var text, thinking strings.Builder
-	field := ""
+	var text, field string
+	var thinking []string
 	for i := range m.Content {
-		switch b := &m.Content[i]; b.Type {
-		case transcript.BlockText:
-			text.WriteString(b.Text)
-		case transcript.BlockThinking:
-			if name := reasoningField(b.Signature); same && name != "" && b.Text != "" {
-				if field != "" {
-					thinking.WriteByte('\n')
-				}
-				field = name
-				thinking.WriteString(b.Text)
-			}
+		switch b := &m.Content[i]; {
+		case b.Type == transcript.BlockText:
+			text += b.Text
+		case b.Type == transcript.BlockThinking && same && b.Text != "" && slices.Contains(answer.ReasoningFields, b.Signature):
+			thinking, field = append(thinking, b.Text), b.Signature // the name under which it came
 		}
 	}
 	calls := m.Calls()
-	if text.Len() == 0 && len(calls) == 0 {
+	if text == "" && len(calls) == 0 {
 		return dst
 	}
 	dst = append(dst, `,{"role":"assistant","content":`...)
-	if text.Len() > 0 {
-		dst = transcript.AppendString(dst, text.String())
+	if text != "" {
+		dst = transcript.AppendString(dst, text)
 	} else {
 		dst = append(dst, "null"...)
 	}
 	if field != "" {
 		dst = append(transcript.AppendString(append(dst, ','), field), ':')
-		dst = transcript.AppendString(dst, thinking.String())
+		dst = transcript.AppendString(dst, strings.Join(thinking, "\n"))
 	}
 	return append(appendCalls(dst, calls), '}')
-}
-
-// reasoningField gives the field under which a thinking block goes back, ""
-// if it did not come over this wire.
-func reasoningField(signature string) string {
-	if slices.Contains(answer.ReasoningFields, signature) {
-		return signature
-	}
-	return ""
 }
 
 // appendCalls writes no index: it belongs to streams, and servers have refused
@@ -158,13 +143,9 @@ func appendCalls(dst []byte, calls []*transcript.Call) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		arguments := string(c.Arguments)
-		if arguments == "" {
-			arguments = "{}"
-		}
 		dst = append(transcript.AppendString(append(dst, `{"id":`...), c.ID), `,"type":"function","function":{"name":`...)
 		dst = append(transcript.AppendString(dst, c.Name), `,"arguments":`...)
-		dst = append(transcript.AppendString(dst, arguments), "}}"...)
+		dst = append(transcript.AppendString(dst, cmp.Or(string(c.Arguments), "{}")), "}}"...)
 	}
 	return append(dst, ']')
 }
@@ -179,12 +160,7 @@ func appendTools(dst []byte, tools []transcript.Tool) []byte {
 		dst = append(dst, `{"type":"function","function":{"name":`...)
 		dst = append(transcript.AppendString(dst, t.Name), `,"description":`...)
 		dst = append(transcript.AppendString(dst, t.Description), `,"parameters":`...)
-		if len(t.Parameters) == 0 {
-			dst = append(dst, `{"type":"object","properties":{}}`...)
-		} else {
-			dst = append(dst, t.Parameters...)
-		}
-		dst = append(dst, "}}"...)
+		dst = append(append(dst, cmp.Or(string(t.Parameters), `{"type":"object","properties":{}}`)...), "}}"...)
 	}
 	return dst
 }

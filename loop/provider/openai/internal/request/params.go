@@ -15,9 +15,6 @@ import (
 // reserved are the members of a request body that params may not set.
 var reserved = []string{"model", "messages", "tools", "stream", "functions"}
 
-// limitNames are the members that bound the answer.
-var limitNames = []string{"max_completion_tokens", "max_tokens"}
-
 // Params are the members of a request body that the caller wrote, in order.
 type Params []transcript.Field
 
@@ -57,46 +54,40 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 	return p, nil
 }
 
-func (p Params) has(names ...string) bool {
-	return slices.ContainsFunc(p, func(f transcript.Field) bool { return slices.Contains(names, f.Name) })
+// index is the place of the first member with one of the names, -1 if none.
+func (p Params) index(names ...string) int {
+	return slices.IndexFunc(p, func(f transcript.Field) bool { return slices.Contains(names, f.Name) })
 }
 
-// limit is the bound on the answer that p states, 0 if none.
-func (p Params) limit() int64 {
-	for _, f := range p {
-		if slices.Contains(limitNames, f.Name) {
-			n, _ := strconv.ParseInt(string(f.Value), 10, 64)
-			return n
-		}
-	}
-	return 0
-}
+func (p Params) has(names ...string) bool { return p.index(names...) >= 0 }
 
 // bound gives p with the answer bounded by n tokens too (0 is no bound), and
 // the bound in force: the smaller of what p states and n, because n is what
 // the caller has reserved.
 func (p Params) bound(n int64, model string) (Params, int64) {
-	stated := p.limit()
+	value := json.RawMessage(strconv.FormatInt(n, 10))
+	i := p.index("max_completion_tokens", "max_tokens")
+	if i < 0 {
+		if n <= 0 {
+			return p, 0
+		}
+		return append(slices.Clone(p), transcript.Field{Name: limitName(model), Value: value}), n
+	}
+	stated, _ := strconv.ParseInt(string(p[i].Value), 10, 64)
 	if n <= 0 || stated > 0 && stated <= n {
 		return p, stated
 	}
-	value := json.RawMessage(strconv.FormatInt(n, 10))
-	out := slices.Clone(p)
-	i := slices.IndexFunc(out, func(f transcript.Field) bool { return slices.Contains(limitNames, f.Name) })
-	if i < 0 {
-		return append(out, transcript.Field{Name: limitName(model), Value: value}), n
-	}
-	out[i].Value = value
-	return out, n
+	p = slices.Clone(p)
+	p[i].Value = value
+	return p, n
 }
 
 // limitName is how a model wants its bound called. OpenAI's reasoning models
 // refuse max_tokens; other servers often know nothing else.
 func limitName(model string) string {
-	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
-		if strings.HasPrefix(model, prefix) {
-			return "max_completion_tokens"
-		}
+	reasons := func(prefix string) bool { return strings.HasPrefix(model, prefix) }
+	if slices.ContainsFunc([]string{"o1", "o3", "o4", "gpt-5", "gpt-6"}, reasons) {
+		return "max_completion_tokens"
 	}
 	return "max_tokens"
 }

@@ -55,14 +55,10 @@ func New(r replay.Request, or Defaults, h *History) (*Request, error) {
 	h.extend(r.Messages, q.Model)
 	q.messages = h.buf[:len(h.buf):len(h.buf)]
 	q.tail = append(appendImages(nil, r.Messages), "]}"...)
-	switch {
-	case r.System != "":
-		q.head = append(q.head, `{"role":"system","content":`...)
-		q.head = append(transcript.AppendString(q.head, r.System), '}')
-	case len(q.messages) > 0:
-		q.messages = q.messages[1:]
-	case len(q.tail) > len("]}"):
-		q.tail = q.tail[1:]
+	if r.System == "" {
+		q.messages = bytes.TrimPrefix(q.messages, []byte(","))
+	} else {
+		q.head = append(transcript.AppendString(append(q.head, `{"role":"system","content":`...), r.System), '}')
 	}
 	return q, nil
 }

@@ -18,7 +18,7 @@ func (s *String) UnmarshalJSON(b []byte) error {
 	*s = ""
 	switch {
 	case len(b) >= 2 && b[0] == '"':
-		*s = String(Repair(unquote(b[1 : len(b)-1])))
+		*s = String(inside(b).String())
 	case len(b) > 0 && b[0] == '[':
 		var list []String
 		_ = json.Unmarshal(b, &list)

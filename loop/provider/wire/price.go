@@ -1,11 +1,12 @@
-package openai
+package wire
 
 import "github.com/turnlog/turnlog/replay/transcript"
 
 // Price in USD per million tokens. The zero value prices nothing.
 type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
 
-func (p Price) cost(u *transcript.Usage) transcript.Cost {
+// Cost is what u costs.
+func (p Price) Cost(u *transcript.Usage) transcript.Cost {
 	const million = 1e6
 	c := transcript.Cost{
 		Input:      float64(u.Input) * p.Input / million,

@@ -22,7 +22,7 @@ func TestUnquoteAgreesWithEncodingJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var f Text
-		if _ = f.UnmarshalJSON(raw); string(f) != want {
+		if _ = f.UnmarshalJSON(raw); f.String() != want {
 			t.Fatalf("%s: got %q, want %q", raw, f, want)
 		}
 	})

@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"net/http"
@@ -17,8 +17,8 @@ type retries struct {
 	failed [refused + 1]int // by kind
 }
 
-func (m *Model) newRetries() *retries {
-	return &retries{policy: m.c.Retry, now: m.c.Now, rand: m.c.Rand, began: m.c.Now(), sent: 1}
+func (e *Endpoint) newRetries() *retries {
+	return &retries{policy: e.c.Retry, now: e.c.Now, rand: e.c.Rand, began: e.c.Now(), sent: 1}
 }
 
 // next gives the delay before the next attempt, and false if there is none.

@@ -1,9 +1,8 @@
-package openai
+package wire
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,35 +10,20 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/turnlog/turnlog/loop"
-	"github.com/turnlog/turnlog/loop/provider/openai/internal/request"
-	"github.com/turnlog/turnlog/replay"
 )
 
-// Config describes an endpoint and how patient to be with it. BaseURL and
-// Model are required; every other zero value is a default.
+// Config describes an endpoint and how patient to be with it. BaseURL is
+// required; every other zero value is a default.
 type Config struct {
-	BaseURL  string // up to and without /chat/completions, e.g. http://127.0.0.1:8080/v1
-	Model    string // asked for when a request names no model
-	Provider string // written into messages when a request names no provider; "" is "openai"
+	BaseURL string // what the format's path is appended to, e.g. http://127.0.0.1:8080/v1
 
 	// APIKey is asked before each attempt, so that keys may expire. Nil sends
-	// no Authorization. The key never appears in errors, messages and deltas.
+	// none. The key never appears in errors, messages and deltas.
 	APIKey func(context.Context) (string, error)
-
-	// Params are members of the request body, passed as they are, in their
-	// order. They stand in for a request that brings none of its own, as do
-	// MaxTokens and Thinking. What turnlog writes itself (model, messages,
-	// tools, stream) is refused here.
-	Params    json.RawMessage
-	MaxTokens int64
-	Thinking  string
 
 	Timeouts Timeouts
 	Retry    RetryPolicy
 	Limiter  *Limiter // shared by all models of an endpoint; nil is no limit
-	Price    Price
 
 	// Transport carries the requests; nil is NewTransport(Timeouts). Models of
 	// one endpoint share connections when they share it.
@@ -58,7 +42,6 @@ type Config struct {
 	Sleep func(context.Context, time.Duration) error
 	Now   func() time.Time
 	Rand  func() float64 // in [0, 1), the jitter of delays
-	NewID func() string  // ids of calls that come without one
 }
 
 // Timeouts bound the waiting for an endpoint. They count the time in which
@@ -101,20 +84,19 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 	}
 }
 
-// Model asks one endpoint. It is safe for concurrent use; the encoded history
-// is kept for one conversation at a time, so each task should have its own.
-type Model struct {
-	c        Config
-	endpoint string // scheme, host and path, for messages
-	defaults request.Defaults
-	history  request.Cache
+// Endpoint is where requests of one format go. It is safe for concurrent use.
+type Endpoint struct {
+	c      Config
+	base   string // also its name in messages: scheme, host and path
+	path   string
+	client *http.Client
 }
 
-var _ loop.Model = (*Model)(nil)
-
-// New checks c and returns the model. It does not contact the endpoint.
-func New(c Config) (*Model, error) {
-	u, err := url.Parse(c.BaseURL)
+// New checks c and returns the endpoint whose requests go to path below the
+// base URL. It does not contact it.
+func New(path string, c Config) (*Endpoint, error) {
+	base := strings.TrimRight(c.BaseURL, "/")
+	u, err := url.Parse(base)
 	if err != nil {
 		return nil, errors.New("base URL: not a URL") // the parse error would repeat credentials in it
 	}
@@ -122,19 +104,22 @@ func New(c Config) (*Model, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, errors.New("base URL: want http://host/path or https://host/path, as in http://127.0.0.1:8080/v1")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("base URL: a query or fragment cannot be kept, because /chat/completions is appended")
+		return nil, fmt.Errorf("base URL: a query or fragment cannot be kept, because %s is appended", path)
 	case u.User != nil:
 		return nil, errors.New("base URL: credentials in the URL are refused, give the API key by name")
-	case c.Model == "":
-		return nil, errors.New("model: no name given")
 	}
-	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	c.Provider = cmp.Or(c.Provider, "openai")
+	e := &Endpoint{c: c.withDefaults(), base: base, path: path}
+	e.client = &http.Client{
+		Transport: e.c.Transport,
+		// The answer to a redirected POST is not the answer to this request, and
+		// following would hand the key to whoever is named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return e, nil
+}
+
+func (c Config) withDefaults() Config {
 	c.Timeouts, c.Retry = c.Timeouts.withDefaults(), c.Retry.withDefaults()
-	p, err := request.ParseParams(c.Params)
-	if err != nil {
-		return nil, fmt.Errorf("params: %w", err)
-	}
 	if c.Transport == nil {
 		c.Transport = NewTransport(c.Timeouts)
 	}
@@ -147,23 +132,15 @@ func New(c Config) (*Model, error) {
 	if c.Rand == nil {
 		c.Rand = rand.Float64
 	}
-	if c.NewID == nil {
-		c.NewID = newCallID
-	}
 	if c.Hold == nil {
 		c.Hold = func() func() { return func() {} }
 	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	return &Model{c: c, endpoint: u.String(), defaults: request.Defaults{
-		Model: replay.ModelRef{Provider: c.Provider, ID: c.Model}, Params: p, MaxTokens: c.MaxTokens, Thinking: c.Thinking,
-	}}, nil
+	return c
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d): // collected when nobody waits, since Go 1.23
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -1,9 +1,9 @@
-package openai
+package wire
 
 import (
-	"container/list"
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -34,7 +34,7 @@ type Limiter struct {
 	running int
 	starts  []time.Time // of the last minute
 	paused  time.Time   // nothing starts before
-	waiting list.List   // of chan struct{}, closed when the request may start
+	waiting []chan *slot
 	timer   *time.Timer
 }
 
@@ -56,31 +56,28 @@ type slot struct {
 
 // acquire waits until a request may start. A nil limiter never waits.
 func (l *Limiter) acquire(ctx context.Context) (*slot, error) {
-	if l == nil {
-		return nil, nil
-	}
-	l.mu.Lock()
-	ready := make(chan struct{})
-	e := l.waiting.PushBack(ready)
-	l.admit()
-	l.mu.Unlock()
-	select {
-	case <-ready:
-	case <-ctx.Done():
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		select {
-		case <-ready: // admitted at the same moment
-			l.running--
-		default:
-			l.waiting.Remove(e)
-		}
-		l.admit()
+	if l == nil || ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	l.mu.Lock()
+	ready := make(chan *slot, 1)
+	l.waiting = append(l.waiting, ready)
+	l.admit()
+	l.mu.Unlock()
+	select {
+	case s := <-ready:
+		return s, nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
 	defer l.mu.Unlock()
-	return &slot{l, l.cuts}, nil
+	if i := slices.Index(l.waiting, ready); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	} else { // admitted at the same moment
+		l.running--
+	}
+	l.admit()
+	return nil, context.Cause(ctx)
 }
 
 // release ends a request. Throttled is an answer that asked for fewer, pause
@@ -140,7 +137,7 @@ func (l *Limiter) admit() {
 		l.timer.Stop()
 		l.timer = nil
 	}
-	for e := l.waiting.Front(); e != nil; e = l.waiting.Front() {
+	for len(l.waiting) > 0 {
 		if most := l.concurrent(); most > 0 && l.running >= most {
 			return
 		}
@@ -157,7 +154,8 @@ func (l *Limiter) admit() {
 		if l.max.RequestsPerMinute > 0 {
 			l.starts = append(l.starts, now)
 		}
-		close(l.waiting.Remove(e).(chan struct{}))
+		l.waiting[0] <- &slot{l, l.cuts}
+		l.waiting = l.waiting[1:]
 	}
 }
 

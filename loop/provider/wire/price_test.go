@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 func TestPrice(t *testing.T) {
 	u := &transcript.Usage{Input: 2_000_000, Output: 500_000, CacheRead: 1_000_000}
 	want := transcript.Cost{Input: 1, Output: 0.75, CacheRead: 0.05, Total: 1.8}
-	if got := (Price{Input: 0.5, Output: 1.5, CacheRead: 0.05, CacheWrite: 9}).cost(u); !cmp.Equal(got, want) {
+	if got := (Price{Input: 0.5, Output: 1.5, CacheRead: 0.05, CacheWrite: 9}).Cost(u); !cmp.Equal(got, want) {
 		t.Errorf("cost %+v, want %+v", got, want)
 	}
 }
