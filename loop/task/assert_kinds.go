@@ -81,7 +81,7 @@ func (r *reader) outputValue(severity *string) table.Value[OutputValue] {
 			d.At(n, "", "output needs something to compare with: exists, equals, min_items, max_items, min or max")
 		}
 		r.later(func() {
-			if !r.hasOutput {
+			if r.Finish.Output == nil {
 				d.At(n, "", "the task requires no output, see finish.output")
 			}
 		})

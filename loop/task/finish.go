@@ -123,7 +123,7 @@ func (r *reader) checkFinish(_ *table.Decoder, n *table.Node, f *Finish) {
 // scripted or recorded model is free.
 func (r *reader) needPrice(n *table.Node, what string) {
 	r.later(func() {
-		if m := r.used; m.Provider == OpenAI && m.Price == nil {
+		if m := r.Model; m.Provider == OpenAI && m.Price == nil {
 			r.At(n, "give the model a price: { input: …, output: … }", "%s needs a price of the model", what)
 		}
 	})

@@ -126,10 +126,10 @@ type combination struct {
 
 // combine expands matrix and repeat: the last axis changes fastest, samples of
 // a cell follow each other.
-func (r *reader) combine(h header) (out []combination) {
-	place := cmp.Or(h.matrix.place, r.Root)
-	cells := h.matrix.cells()
-	count := len(cells) * max(h.repeat, 1)
+func (r *reader) combine() (out []combination) {
+	place := cmp.Or(r.matrix.place, r.Root)
+	cells := r.matrix.cells()
+	count := len(cells) * max(r.repeat, 1)
 	switch {
 	case cells == nil || count > maxTasks:
 		r.At(place, "", "matrix and repeat make more than %d tasks", maxTasks)
@@ -141,8 +141,8 @@ func (r *reader) combine(h header) (out []combination) {
 		return nil
 	}
 	for _, c := range cells {
-		for sample := range max(h.repeat, 1) {
-			if h.repeat > 1 {
+		for sample := range max(r.repeat, 1) {
+			if r.repeat > 1 {
 				sample++
 			}
 			out = append(out, combination{c, sample})
@@ -205,8 +205,8 @@ func (c combination) id(name string) string {
 }
 
 // checkIDs reports tasks of the file that would share their files.
-func (r *reader) checkIDs(h header, tasks []Task) {
-	place := cmp.Or(h.matrix.place, r.Root)
+func (r *reader) checkIDs(tasks []Task) {
+	place := cmp.Or(r.matrix.place, r.Root)
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		if seen[t.ID] {

@@ -177,20 +177,18 @@ func (r *reader) model() table.Value[Model] {
 	schema := func() *table.Schema {
 		return &table.Schema{AnyOf: []*table.Schema{table.Filled().Schema(), table.Ref("model")()}}
 	}
-	return table.Value[Model]{Schema: schema, Decode: func(_ *table.Decoder, n *table.Node) (m Model, ok bool) {
-		r.used, ok = r.usedModel(n)
-		return r.used, ok
-	}}
+	return table.Value[Model]{Schema: schema, Decode: r.usedModel}
 }
 
 // usedModel reads the model that the task uses, so its provider must be there.
-func (r *reader) usedModel(n *table.Node) (m Model, ok bool) {
+func (r *reader) usedModel(_ *table.Decoder, n *table.Node) (m Model, ok bool) {
 	label, definition, ok := r.findModel(n)
 	if !ok {
 		return m, false
 	}
 	m, ok = r.modelMapping().Decode(r.Decoder, definition)
 	m.Label, m.Place = label, place(n)
+	r.Model = m // even if something in it is wrong, so that its other faults show now
 	wanted := r.opts.Model
 	switch {
 	case !ok:
@@ -233,10 +231,10 @@ func (r *reader) modelNames() []string { return slices.Sorted(maps.Keys(r.models
 
 // checkModels reads the models that the task does not use, so that a mistake
 // in them shows now. Their environment may be missing.
-func (r *reader) checkModels(used string) {
+func (r *reader) checkModels() {
 	r.scope.lenient = true
 	for _, name := range r.modelNames() {
-		if name != used {
+		if name != r.Model.Label {
 			r.modelMapping().Decode(r.Decoder, r.models[name])
 		}
 	}

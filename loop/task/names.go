@@ -20,42 +20,31 @@ type scope struct {
 	lenient bool            // an environment variable that is missing is no error: the model is not used
 }
 
-func problem(hint, format string, args ...any) (table.Scalar, *table.Problem) {
-	return table.Scalar{}, &table.Problem{Msg: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// lookup finds a name.
+// lookup gives what a name stands for.
 func (r *reader) lookup(space, name string) (table.Scalar, *table.Problem) {
-	if r.scope.broken[space] || r.scope.broken[space+"."+name] {
+	values := r.scope.vars
+	if space == "matrix" {
+		values = r.scope.matrix
+	}
+	switch {
+	case r.scope.broken[space] || r.scope.broken[space+"."+name]:
 		return problem("", "")
-	}
-	switch space {
-	case "vars":
-		return r.lookupVar(name)
-	case "matrix":
-		if r.scope.matrix == nil {
-			return problem("", "matrix is not known yet %s", r.scope.place)
-		}
-		if got, ok := r.scope.matrix[name]; ok {
-			return got, nil
-		}
-		return problem(table.Suggest(name, r.scope.axes, "axes"), "the matrix has no axis %q", name)
-	case "env":
+	case space == "env":
 		return r.lookupEnv(name)
-	case "task", "batch":
+	case space == "task" || space == "batch":
 		return r.lookupID(space, name)
+	case space != "vars" && space != "matrix":
+		return problem(table.Suggest(space, []string{"vars", "env", "matrix", "task", "batch"}, "they"), "nothing is called %s in expressions", space)
+	case values == nil:
+		return problem("", "%s is not known yet %s", space, r.scope.place)
 	}
-	return problem(table.Suggest(space, []string{"vars", "env", "matrix", "task", "batch"}, "they"), "nothing is called %s in expressions", space)
-}
-
-func (r *reader) lookupVar(name string) (table.Scalar, *table.Problem) {
-	if r.scope.vars == nil {
-		return problem("", "vars is not known yet %s", r.scope.place)
-	}
-	if got, set := r.scope.vars[name]; set {
+	got, set := values[name]
+	switch {
+	case set:
 		return got, nil
-	}
-	if !slices.Contains(r.scope.known, name) {
+	case space == "matrix":
+		return problem(table.Suggest(name, r.scope.axes, "axes"), "the matrix has no axis %q", name)
+	case !slices.Contains(r.scope.known, name):
 		return problem(table.Suggest(name, r.scope.known, "variables"), "no variable %q is declared under vars", name)
 	}
 	return unset("set it with --var "+name+"=…, or give it a default", "the variable %q has no value", name)
@@ -86,17 +75,20 @@ func (r *reader) lookupID(space, name string) (table.Scalar, *table.Problem) {
 	switch {
 	case name != "id":
 		return problem("did you mean \""+space+".id\"?", "nothing is called %s.%s", space, name)
-	case id == "" && space == "batch":
+	case id != "":
+		return table.Scalar{Kind: table.TextKind, Text: id}, nil
+	case space == "batch":
 		return problem("", "batch.id is not known outside of a batch")
-	case id == "":
-		return problem("", "task.id is not known yet %s", r.scope.place)
 	}
-	return table.Scalar{Kind: table.TextKind, Text: id}, nil
+	return problem("", "task.id is not known yet %s", r.scope.place)
 }
 
-// unset is the problem of a name that could have a value.
+// problem is a name that has no meaning here.
+func problem(hint, format string, args ...any) (table.Scalar, *table.Problem) {
+	return table.Scalar{}, &table.Problem{Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// unset is a name that could have a value.
 func unset(hint, format string, args ...any) (table.Scalar, *table.Problem) {
-	_, p := problem(hint, format, args...)
-	p.Unset = true
-	return table.Scalar{}, p
+	return table.Scalar{}, &table.Problem{Msg: fmt.Sprintf(format, args...), Hint: hint, Unset: true}
 }

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
@@ -96,38 +94,32 @@ func checkShared(files []*File, vars map[string]string) error {
 	for _, f := range files {
 		known = append(known, f.Vars...)
 	}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if slices.Contains(known, name) {
-			continue
-		}
-		hint := table.Suggest(name, known, "variables")
-		if hint != "" {
-			hint = " (" + hint + ")"
-		}
-		return fmt.Errorf("a value is given to %q, which no task file declares under vars%s", name, hint)
+	names := undeclared(vars, known)
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	hint := table.Suggest(names[0], known, "variables")
+	if hint != "" {
+		hint = " (" + hint + ")"
+	}
+	return fmt.Errorf("a value is given to %q, which no task file declares under vars%s", names[0], hint)
 }
 
 // Parse reads a task file out of memory; name is its path, paths in the file
 // are relative to that. The error is [Errors], with everything that is wrong.
 func Parse(name string, data []byte, o Options) (*File, error) {
 	r := newReader(table.Open(name, data, format()), o.withDefaults())
-	if r.Root == nil || !r.checkVersion(r.Root.Find("version")) {
+	if r.Root == nil {
 		return nil, r.Err()
 	}
-	h := r.header()
-	f := &File{Path: name, Vars: r.scope.known, Batch: h.batch}
-	for _, c := range h.combinations {
-		f.Tasks = append(f.Tasks, r.task(h, c))
-	}
+	tasks := r.tasks()
 	if r.Err() == nil {
-		r.checkIDs(h, f.Tasks)
+		r.checkIDs(tasks)
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return &File{Path: name, Tasks: tasks, Vars: r.scope.known, Batch: r.batch}, nil
 }
 
 func (o Options) withDefaults() Options {

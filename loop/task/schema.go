@@ -8,8 +8,8 @@ import "github.com/turnlog/turnlog/loop/task/internal/table"
 func Schema() []byte {
 	r := &reader{}
 	var keys, assertion table.Keys
-	r.fileKeys(&keys, new(header))
-	r.taskKeys(&keys, new(draft))
+	r.fileKeys(&keys)
+	r.taskKeys(&keys)
 	r.assertionKeys(&assertion, new(Assertion))
 	root := keys.Schema()
 	root.Schema = "https://json-schema.org/draft/2020-12/schema"

@@ -71,27 +71,27 @@ func (t *Task) Argv(run []string) []string {
 
 // taskKeys are the keys of a task file that can differ between the tasks of a
 // matrix. Those that make the matrix are in fileKeys.
-func (r *reader) taskKeys(k *table.Keys, t *draft) {
+func (r *reader) taskKeys(k *table.Keys) {
 	models := table.Raw().Says(func() *table.Schema {
 		return &table.Schema{Type: "object", AdditionalProperties: table.Ref("model")()}
 	})
-	table.To(k, "description", table.Text(), &t.Description, "What the task is for.")
-	table.To(k, "labels", table.Map(table.Text()), &t.Labels, "Free text for reports.")
+	table.To(k, "description", table.Text(), &r.Description, "What the task is for.")
+	table.To(k, "labels", table.Map(table.Text()), &r.Labels, "Free text for reports.")
 	table.Only(k, "models", models, "Models by name.") // read by findModels, before model
-	table.To(k, "model", r.model(), &t.Model, "The model, in place or by its name in models.").Must()
-	table.To(k, "system", system(), &t.System, "The system prompt.")
-	table.To(k, "workdir", table.Filled(), &t.Workdir, "Folder that the tools work in, relative to this file; default: its folder.")
-	table.To(k, "tool_execution", table.Mapping("tool_execution", defaultExecution(), executionKeys), &t.Execution, "How tool calls run.")
-	table.To(k, "tools", table.List(r.tool()), &t.Tools, "What the model may call.")
-	table.To(k, "prompt", table.Filled(), &t.prompt, "The prompt; short for prompts with one item.")
-	table.To(k, "prompts", table.Some(table.Filled()), &t.Prompts, "The prompts, one run each: the next is sent when the agent has settled.")
-	table.To(k, "steering", r.steering(), &t.Steering, "What is said to the agent while it works.")
-	table.To(k, "follow_ups", table.List(table.Filled()), &t.FollowUps, "What is said when the agent would stop otherwise.")
-	table.To(k, "tool_changes", table.List(r.toolChange()), &t.ToolChanges, "Tools that come and go during the run.")
-	table.To(k, "finish", r.finish(), &t.Finish, "When the task is finished.")
-	table.To(k, "assert", table.List(r.assertion()), &t.Assert, "What must hold when it is.")
-	table.To(k, "permissions", r.permissions(), &t.Permissions, "What tools may touch.")
-	table.To(k, "secrets", table.Mapping("secrets", defaultSecrets(), secretsKeys), &t.Secrets, "What is masked in transcripts and events.")
+	table.To(k, "model", r.model(), &r.Model, "The model, in place or by its name in models.").Must()
+	table.To(k, "system", system(), &r.System, "The system prompt.")
+	table.To(k, "workdir", table.Filled(), &r.Workdir, "Folder that the tools work in, relative to this file; default: its folder.")
+	table.To(k, "tool_execution", table.Mapping("tool_execution", defaultExecution(), executionKeys), &r.Execution, "How tool calls run.")
+	table.To(k, "tools", table.List(r.tool()), &r.Tools, "What the model may call.")
+	table.To(k, "prompt", table.Filled(), &r.prompt, "The prompt; short for prompts with one item.")
+	table.To(k, "prompts", table.Some(table.Filled()), &r.Prompts, "The prompts, one run each: the next is sent when the agent has settled.")
+	table.To(k, "steering", r.steering(), &r.Steering, "What is said to the agent while it works.")
+	table.To(k, "follow_ups", table.List(table.Filled()), &r.FollowUps, "What is said when the agent would stop otherwise.")
+	table.To(k, "tool_changes", table.List(r.toolChange()), &r.ToolChanges, "Tools that come and go during the run.")
+	table.To(k, "finish", r.finish(), &r.Finish, "When the task is finished.")
+	table.To(k, "assert", table.List(r.assertion()), &r.Assert, "What must hold when it is.")
+	table.To(k, "permissions", r.permissions(), &r.Permissions, "What tools may touch.")
+	table.To(k, "secrets", table.Mapping("secrets", defaultSecrets(), secretsKeys), &r.Secrets, "What is masked in transcripts and events.")
 }
 
 // system is the text, or a file with an addition.

@@ -21,19 +21,15 @@ type variable struct {
 	doc      string
 }
 
-// The types of variables.
+// Types of variables that are no kinds of scalars.
 const (
-	typeString  = "string"
-	typeInteger = "integer"
-	typeNumber  = "number"
-	typeBoolean = "boolean"
-	typeFile    = "file"
-	typeList    = "list"
+	typeFile = "file"
+	typeList = "list"
 )
 
 func variableValue(start variable) table.Value[variable] {
 	return table.Mapping("a variable", start, func(k *table.Keys, v *variable) {
-		table.To(k, "type", table.OneOf(typeString, typeInteger, typeNumber, typeBoolean, typeFile, typeList), &v.typ,
+		table.To(k, "type", table.OneOf("string", "integer", "number", "boolean", typeFile, typeList), &v.typ,
 			"Type of the value; default string. A file variable holds the text of the file, a list one texts.")
 		table.To(k, "required", table.Boolean(), &v.required, "There must be a value, by --var or --vars.")
 		table.To(k, "default", table.Raw(), &v.def, "Value without --var and --vars.")
@@ -80,7 +76,7 @@ func (r *reader) variable(m table.Member) (s table.Scalar, set, ok bool) {
 		r.At(m.Value, fmt.Sprintf("write %s: { default: … }", m.Name), "a variable is a mapping, found %s", m.Value.Describe())
 		return s, false, false
 	}
-	v, ok := variableValue(variable{name: m.Name, place: m.Key, typ: typeString}).Decode(r.Decoder, m.Value)
+	v, ok := variableValue(variable{name: m.Name, place: m.Key, typ: "string"}).Decode(r.Decoder, m.Value)
 	if !ok {
 		return s, false, false
 	}
@@ -140,8 +136,8 @@ func (r *reader) override(v variable, text string) (table.Scalar, bool) {
 // convert gives a value the type of the variable.
 func (v variable) convert(s table.Scalar) (table.Scalar, string) {
 	got, ok := s.As(map[string]table.Kind{
-		typeString: table.TextKind, typeInteger: table.IntegerKind, typeNumber: table.NumberKind,
-		typeBoolean: table.BooleanKind, typeFile: table.TextKind, typeList: table.ListKind,
+		"string": table.TextKind, "integer": table.IntegerKind, "number": table.NumberKind,
+		"boolean": table.BooleanKind, typeFile: table.TextKind, typeList: table.ListKind,
 	}[v.typ])
 	if !ok {
 		return s, "want type " + v.typ + ", found " + s.Describe()
@@ -168,11 +164,14 @@ func (r *reader) checkOverrides() {
 	if n := r.Root.Find("vars"); n != nil && n.IsMapping() {
 		place = n
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.opts.Vars)) {
-		if !slices.Contains(r.scope.known, name) {
-			r.At(place, table.Suggest(name, r.scope.known, "variables"), "a value is given to %q, which is not declared under vars", name)
-		}
+	for _, name := range undeclared(r.opts.Vars, r.scope.known) {
+		r.At(place, table.Suggest(name, r.scope.known, "variables"), "a value is given to %q, which is not declared under vars", name)
 	}
+}
+
+// undeclared lists the variables that get a value and are not known.
+func undeclared(vars map[string]string, known []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(vars)), func(name string) bool { return slices.Contains(known, name) })
 }
 
 // ParseVars reads a file of values for variables, YAML or JSON: one mapping of

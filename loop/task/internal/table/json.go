@@ -57,9 +57,13 @@ func encode(n *Node, read func(*Node) Scalar) json.RawMessage {
 	write = func(n *Node) {
 		switch {
 		case n.IsMapping():
-			object(&out, n.Members(), func(m Member) string { return m.Name }, func(m Member) { write(m.Value) })
+			enclose(&out, "{}", n.Members(), func(m Member) {
+				encodeAny(&out, m.Name)
+				out.WriteByte(':')
+				write(m.Value)
+			})
 		case n.IsList():
-			array(&out, n.Items(), write)
+			enclose(&out, "[]", n.Items(), write)
 		default:
 			read(n).encode(&out)
 		}
@@ -75,34 +79,22 @@ func (s Scalar) encode(out *bytes.Buffer) {
 	case IntegerKind, NumberKind, BooleanKind:
 		out.WriteString(s.Text)
 	case ListKind:
-		array(out, s.Items, func(item Scalar) { item.encode(out) })
+		enclose(out, "[]", s.Items, func(item Scalar) { item.encode(out) })
 	default:
 		encodeAny(out, s.Text)
 	}
 }
 
-func array[E any](out *bytes.Buffer, items []E, write func(E)) {
-	out.WriteByte('[')
+// enclose writes what a list or an object has between its brackets.
+func enclose[E any](out *bytes.Buffer, brackets string, items []E, write func(E)) {
+	out.WriteByte(brackets[0])
 	for i, item := range items {
 		if i > 0 {
 			out.WriteByte(',')
 		}
 		write(item)
 	}
-	out.WriteByte(']')
-}
-
-func object[E any](out *bytes.Buffer, members []E, name func(E) string, write func(E)) {
-	out.WriteByte('{')
-	for i, m := range members {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		encodeAny(out, name(m))
-		out.WriteByte(':')
-		write(m)
-	}
-	out.WriteByte('}')
+	out.WriteByte(brackets[1])
 }
 
 // encodeAny writes JSON without the escapes that only HTML needs.

@@ -45,7 +45,11 @@ type Named struct {
 // MarshalJSON writes an object with its keys in order.
 func (l Schemas) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
-	object(&out, l, func(one Named) string { return one.Name }, func(one Named) { encodeAny(&out, one.Schema) })
+	enclose(&out, "{}", l, func(one Named) {
+		encodeAny(&out, one.Name)
+		out.WriteByte(':')
+		encodeAny(&out, one.Schema)
+	})
 	return out.Bytes(), nil
 }
 

@@ -108,10 +108,14 @@ func (d *Decoder) Fill(n *Node, name string, keys *Keys) {
 	}
 }
 
-// Unknown reports the keys of a mapping that are not listed. Keys that start
-// with x- are anybody's, and those that hold a secret have a message already.
-func (d *Decoder) Unknown(n *Node, name string, keys *Keys) {
-	valid := keys.names()
+// Unknown reports the keys of a mapping that are in none of the tables. Keys
+// that start with x- are anybody's, and those that hold a secret have a message
+// already.
+func (d *Decoder) Unknown(n *Node, name string, tables ...*Keys) {
+	var valid []string
+	for _, keys := range tables {
+		valid = append(valid, keys.names()...)
+	}
 	for _, m := range n.Members() {
 		if !slices.Contains(valid, m.Name) && !IsExtension(m.Name) && !HoldsKey(m.Name, m.Value) {
 			d.At(m.Key, Suggest(m.Name, valid, "its keys"), "unknown key %s in %s", Quote(m.Name), name)
