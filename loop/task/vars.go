@@ -12,13 +12,10 @@ import (
 
 // variable is a declaration under vars.
 type variable struct {
-	name     string
-	place    *table.Node
 	typ      string
 	required bool
 	def      *table.Node
 	enum     []table.Scalar
-	doc      string
 }
 
 // Types of variables that are no kinds of scalars.
@@ -27,14 +24,14 @@ const (
 	typeList = "list"
 )
 
-func variableValue(start variable) table.Value[variable] {
-	return table.Mapping("a variable", start, func(k *table.Keys, v *variable) {
+func variableValue() table.Value[variable] {
+	return table.Mapping("a variable", variable{typ: "string"}, func(k *table.Keys, v *variable) {
 		table.To(k, "type", table.OneOf("string", "integer", "number", "boolean", typeFile, typeList), &v.typ,
 			"Type of the value; default string. A file variable holds the text of the file, a list one texts.")
 		table.To(k, "required", table.Boolean(), &v.required, "There must be a value, by --var or --vars.")
 		table.To(k, "default", table.Raw(), &v.def, "Value without --var and --vars.")
 		table.To(k, "enum", table.Some(table.Plain()), &v.enum, "The values that are allowed.")
-		table.To(k, "description", table.Text(), &v.doc, "What the variable is for.")
+		table.Only(k, "description", table.Text(), "What the variable is for.")
 	}).Then(func(d *table.Decoder, n *table.Node, v *variable) {
 		if v.required && v.def != nil {
 			d.At(n, "", "a required variable has no use for a default")
@@ -62,7 +59,7 @@ func (r *reader) vars() table.Value[*table.Node] {
 		}
 		r.scope.vars = values
 	}).Says(func() *table.Schema {
-		return &table.Schema{Type: "object", AdditionalProperties: variableValue(variable{}).Schema()}
+		return &table.Schema{Type: "object", AdditionalProperties: variableValue().Schema()}
 	})
 }
 
@@ -76,7 +73,7 @@ func (r *reader) variable(m table.Member) (s table.Scalar, set, ok bool) {
 		r.At(m.Value, fmt.Sprintf("write %s: { default: … }", m.Name), "a variable is a mapping, found %s", m.Value.Describe())
 		return s, false, false
 	}
-	v, ok := variableValue(variable{name: m.Name, place: m.Key, typ: "string"}).Decode(r.Decoder, m.Value)
+	v, ok := variableValue().Decode(r.Decoder, m.Value)
 	if !ok {
 		return s, false, false
 	}
@@ -85,12 +82,16 @@ func (r *reader) variable(m table.Member) (s table.Scalar, set, ok bool) {
 			return s, false, false
 		}
 	}
-	if text, given := r.opts.Vars[v.name]; given {
-		s, ok = r.override(v, text)
+	if text, given := r.opts.Vars[m.Name]; given {
+		s = table.Scalar{Kind: table.Untyped, Text: text}
+		if v.typ == typeList {
+			s = table.SplitList(text)
+		}
+		s, ok = r.typed(v, s, m.Key, fmt.Sprintf("the value given to %q: ", m.Name))
 		return s, ok, ok
 	}
 	if v.required {
-		r.At(v.place, "set it with --var "+v.name+"=…", "the variable %q has no value", v.name)
+		r.At(m.Key, "set it with --var "+m.Name+"=…", "the variable %q has no value", m.Name)
 	}
 	return s, v.def != nil, !v.required
 }
@@ -105,30 +106,21 @@ func (r *reader) defaultValue(v variable) (table.Scalar, bool) {
 	if !ok {
 		return s, false
 	}
-	if path, ok := s.As(table.TextKind); ok && v.typ == typeFile {
-		text, ok := r.ReadText(v.def, r.Path(path.Text))
-		return table.Scalar{Kind: table.TextKind, Text: text}, ok
+	if _, ok := s.As(table.TextKind); ok && v.typ == typeFile {
+		s.Text = r.Path(s.Text)
 	}
-	s, problem := v.convert(s)
-	if problem != "" {
-		r.At(v.def, "", "%s", problem)
-	}
-	return s, problem == ""
+	return r.typed(v, s, v.def, "")
 }
 
-// override reads the value that the caller gave to a variable.
-func (r *reader) override(v variable, text string) (table.Scalar, bool) {
-	if v.typ == typeFile {
-		text, ok := r.ReadText(v.place, text)
+// typed gives a value the type of the variable, a path the text of the file.
+func (r *reader) typed(v variable, s table.Scalar, place *table.Node, prefix string) (table.Scalar, bool) {
+	if path, ok := s.As(table.TextKind); ok && v.typ == typeFile {
+		text, ok := r.ReadText(place, path.Text)
 		return table.Scalar{Kind: table.TextKind, Text: text}, ok
-	}
-	s := table.Scalar{Kind: table.Untyped, Text: text}
-	if v.typ == typeList {
-		s = table.SplitList(text)
 	}
 	s, problem := v.convert(s)
 	if problem != "" {
-		r.At(v.place, "", "the value given to %q: %s", v.name, problem)
+		r.At(place, "", "%s%s", prefix, problem)
 	}
 	return s, problem == ""
 }
