@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Assertion is one statement about a run that has ended. Exactly one of the
@@ -115,78 +115,38 @@ func UsageMetrics() []string {
 	return []string{"turns", "tool_calls", "tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost_usd", "wall_seconds"}
 }
 
-// sequenceModes say how the calls that were made relate to those wanted.
-func sequenceModes() value[string] {
-	return oneOf("exact", "in_order", "any_order", "subset", "superset")
-}
-
-// assertionTable has one key per kind. The one that not needs is this table
-// again; it is found when it is used.
-func assertionTable() object[Assertion] {
-	return object[Assertion]{
-		name: "an assertion",
-		keys: []key[Assertion]{
-			to("status", oneOf(Statuses()...), func(a *Assertion) *string { return &a.Status }, "Status of the run."),
-			judged("tool_used", toolUsedTable(), func(a *Assertion) **ToolUsed { return &a.ToolUsed }, "How often a tool was called."),
-			to("not", pointer(value[Assertion]{ref("assertion"), decodeAssertion}), func(a *Assertion) **Assertion { return &a.Not }, "The opposite."),
-			judged("tool_sequence", toolSequenceTable(), func(a *Assertion) **ToolSequence { return &a.ToolSequence }, "Which tools were called, and in what order."),
-			judged("tool_args", toolArgsTable(), func(a *Assertion) **ToolArgs { return &a.ToolArgs }, "A call with these arguments was made."),
-			judged("output", outputValueTable(), func(a *Assertion) **OutputValue { return &a.Output }, "A value of the required output."),
-			judged("text", textMatchTable(), func(a *Assertion) **TextMatch { return &a.Text }, "The last answer."),
-			judged("usage", usageBoundTable(), func(a *Assertion) **UsageBound { return &a.Usage }, "Tokens, cost, turns."),
-			judged("command", commandTable(), func(a *Assertion) **Command { return &a.Command }, "A program that judges the run; exit status 0 is good."),
-			judged("verify", verifyTable(), func(a *Assertion) **Verify { return &a.Verify }, "The run's own transcript has no findings."),
-			judged("matches", baselineTable(), func(a *Assertion) **Baseline { return &a.Matches }, "The run is like an earlier one."),
-		},
-		check: func(d *decoder, n *yaml.Node, a *Assertion) {
-			keys := members(n)
-			keys = slices.DeleteFunc(keys, func(m member) bool { return isExtension(m.name) })
-			if len(keys) != 1 {
-				d.at(n, "write one item of the list for each", "an assertion has one key, this one has %d", len(keys))
-				return
-			}
-			a.Kind = keys[0].name
+// assertion is one item of assert. The one that not needs is this table again,
+// so it is read where it is used.
+func (r *reader) assertion() table.Value[Assertion] {
+	return table.Value[Assertion]{
+		Schema: table.Ref("assertion"),
+		Decode: func(d *table.Decoder, n *table.Node) (Assertion, bool) {
+			start := Assertion{Severity: SeverityError, Place: place(n)}
+			return table.Mapping("an assertion", start, r.assertionKeys).Then(checkAssertion).Decode(d, n)
 		},
 	}
 }
 
-func decodeAssertion(d *decoder, n *yaml.Node) (Assertion, bool) {
-	a := Assertion{Severity: SeverityError, Place: Place{n.Line, n.Column}}
-	ok := d.tables.assertion.decode(d, n, &a)
-	return a, ok
+// assertionKeys has one key per kind.
+func (r *reader) assertionKeys(k *table.Keys, a *Assertion) {
+	table.To(k, "status", table.OneOf(Statuses()...), &a.Status, "Status of the run.")
+	table.To(k, "tool_used", table.Optional(r.toolUsed(&a.Severity)), &a.ToolUsed, "How often a tool was called.")
+	table.To(k, "not", table.Optional(r.assertion()), &a.Not, "The opposite.")
+	table.To(k, "tool_sequence", table.Optional(r.toolSequence(&a.Severity)), &a.ToolSequence, "Which tools were called, and in what order.")
+	table.To(k, "tool_args", table.Optional(r.toolArgs(&a.Severity)), &a.ToolArgs, "A call with these arguments was made.")
+	table.To(k, "output", table.Optional(r.outputValue(&a.Severity)), &a.Output, "A value of the required output.")
+	table.To(k, "text", table.Optional(textMatch(&a.Severity)), &a.Text, "The last answer.")
+	table.To(k, "usage", table.Optional(r.usageBound(&a.Severity)), &a.Usage, "Tokens, cost, turns.")
+	table.To(k, "command", table.Optional(command(&a.Severity)), &a.Command, "A program that judges the run; exit status 0 is good.")
+	table.To(k, "verify", table.Optional(verify(&a.Severity)), &a.Verify, "The run's own transcript has no findings.")
+	table.To(k, "matches", table.Optional(baseline(&a.Severity)), &a.Matches, "The run is like an earlier one.")
 }
 
-// assertion is one item of assert.
-func assertion() value[Assertion] { return value[Assertion]{ref("assertion"), decodeAssertion} }
-
-// judgement is what an assertion says, with how much it matters.
-type judgement[T any] struct {
-	what     T
-	severity string
-}
-
-// judged adds the key severity, which stands among the keys of a kind, to its
-// table.
-func judged[T any](name string, table object[T], field func(*Assertion) **T, doc string) key[Assertion] {
-	wrapped := object[judgement[T]]{name: table.name}
-	for _, k := range table.keys {
-		wrapped.keys = append(wrapped.keys, key[judgement[T]]{
-			name: k.name, doc: k.doc, required: k.required, schema: k.schema,
-			set: func(d *decoder, n *yaml.Node, j *judgement[T]) { k.set(d, n, &j.what) },
-		})
+func checkAssertion(d *table.Decoder, n *table.Node, a *Assertion) {
+	keys := slices.DeleteFunc(n.Members(), func(m table.Member) bool { return table.IsExtension(m.Name) })
+	if len(keys) != 1 {
+		d.At(n, "write one item of the list for each", "an assertion has one key, this one has %d", len(keys))
+		return
 	}
-	wrapped.keys = append(wrapped.keys, to("severity", oneOf(SeverityError, SeverityWarning),
-		func(j *judgement[T]) *string { return &j.severity }, "error (default), or warning: it is reported and fails nothing."))
-	if table.check != nil {
-		wrapped.check = func(d *decoder, n *yaml.Node, j *judgement[T]) { table.check(d, n, &j.what) }
-	}
-	return key[Assertion]{
-		name: name, doc: doc, schema: wrapped.objectSchema(),
-		set: func(d *decoder, n *yaml.Node, a *Assertion) {
-			j := judgement[T]{severity: SeverityError}
-			if wrapped.decode(d, n, &j) {
-				*field(a), a.Severity = &j.what, j.severity
-			}
-		},
-	}
+	a.Kind = keys[0].Name
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Finish is when a task is finished besides by itself.
@@ -57,92 +57,74 @@ const (
 
 func defaultFinish() Finish { return Finish{OnLimit: OnLimitStop} }
 
-func finishTable() object[Finish] {
-	return object[Finish]{
-		name: "finish",
-		keys: []key[Finish]{
-			to("limits", limitsTable().value(Limits{}), func(f *Finish) *Limits { return &f.Limits }, "Bounds of the task; none is overshot."),
-			to("on_limit", oneOf(OnLimitStop, OnLimitWrapUp), func(f *Finish) *string { return &f.OnLimit }, "What a limit does: stop (default), or wrap_up, one last turn without tools that counts."),
-			to("output", pointer(outputTable().value(Output{Via: ViaTool, Attempts: 3})), func(f *Finish) **Output { return &f.Output }, "The answer that is required."),
-			to("checks", list(checkTable().value(Check{})), func(f *Finish) *[]Check { return &f.Checks }, "Programs that judge the work; exit status 0 is good."),
-		},
-		check: checkFinish,
-	}
+func (r *reader) finish() table.Value[Finish] {
+	return table.Mapping("finish", defaultFinish(), func(k *table.Keys, f *Finish) {
+		table.To(k, "limits", table.Mapping("limits", Limits{}, limitKeys), &f.Limits, "Bounds of the task; none is overshot.")
+		table.To(k, "on_limit", table.OneOf(OnLimitStop, OnLimitWrapUp), &f.OnLimit, "What a limit does: stop (default), or wrap_up, one last turn without tools that counts.")
+		table.To(k, "output", table.Optional(table.Mapping("output", Output{Via: ViaTool, Attempts: 3}, outputKeys)), &f.Output, "The answer that is required.")
+		table.To(k, "checks", table.List(check()), &f.Checks, "Programs that judge the work; exit status 0 is good.")
+	}).Then(r.checkFinish)
 }
 
-func limitsTable() object[Limits] {
+func limitKeys(k *table.Keys, l *Limits) {
 	const most = math.MaxInt32
-	return object[Limits]{
-		name: "limits",
-		keys: []key[Limits]{
-			to("turns", integer(1, most), func(l *Limits) *int { return &l.Turns }, "Requests."),
-			to("tool_calls", integer(1, most), func(l *Limits) *int { return &l.ToolCalls }, "Tool calls that ran."),
-			to("tokens", count(), func(l *Limits) *int64 { return &l.Tokens }, "Tokens of requests and answers."),
-			to("output_tokens", count(), func(l *Limits) *int64 { return &l.OutputTokens }, "Tokens of answers."),
-			to("cost_usd", positive(), func(l *Limits) *float64 { return &l.CostUSD }, "USD; needs the model's price."),
-			to("wall", duration(), func(l *Limits) *time.Duration { return &l.Wall }, "Time from start to end."),
-			to("idle", duration(), func(l *Limits) *time.Duration { return &l.Idle }, "Time without a token, tool output or the end of a tool."),
-			to("repeated_call", integer(2, most), func(l *Limits) *int { return &l.RepeatedCall }, "Same tool, same arguments, same result this often in a row: status stuck."),
-		},
-	}
+	table.To(k, "turns", table.Integer(1, most), &l.Turns, "Requests.")
+	table.To(k, "tool_calls", table.Integer(1, most), &l.ToolCalls, "Tool calls that ran.")
+	table.To(k, "tokens", table.Count(), &l.Tokens, "Tokens of requests and answers.")
+	table.To(k, "output_tokens", table.Count(), &l.OutputTokens, "Tokens of answers.")
+	table.To(k, "cost_usd", table.Positive(), &l.CostUSD, "USD; needs the model's price.")
+	table.To(k, "wall", table.Duration(), &l.Wall, "Time from start to end.")
+	table.To(k, "idle", table.Duration(), &l.Idle, "Time without a token, tool output or the end of a tool.")
+	table.To(k, "repeated_call", table.Integer(2, most), &l.RepeatedCall, "Same tool, same arguments, same result this often in a row: status stuck.")
 }
 
-func outputTable() object[Output] {
-	return object[Output]{
-		name: "output",
-		keys: []key[Output]{
-			to("schema", schemaOrFile(), func(o *Output) *json.RawMessage { return &o.Schema }, "JSON Schema of the answer, or { file: path }.").must(),
-			to("via", oneOf(ViaTool, ViaText), func(o *Output) *string { return &o.Via }, "How the answer is given: by a tool call (default; works with every endpoint) or as text."),
-			to("attempts", integer(1, 100), func(o *Output) *int { return &o.Attempts }, "Answers that may fail the schema before the task ends with no_output; default 3."),
-			to("write_to", filled(), func(o *Output) *string { return &o.WriteTo }, "File for the answer, relative to this file."),
-		},
-	}
+func outputKeys(k *table.Keys, o *Output) {
+	table.To(k, "schema", table.JSONSchema(), &o.Schema, "JSON Schema of the answer, or { file: path }.").Must()
+	table.To(k, "via", table.OneOf(ViaTool, ViaText), &o.Via, "How the answer is given: by a tool call (default; works with every endpoint) or as text.")
+	table.To(k, "attempts", table.Integer(1, 100), &o.Attempts, "Answers that may fail the schema before the task ends with no_output; default 3.")
+	table.To(k, "write_to", table.Filled(), &o.WriteTo, "File for the answer, relative to this file.")
 }
 
-func checkTable() object[Check] {
-	return object[Check]{
-		name: "a check",
-		keys: []key[Check]{
-			to("name", filled(), func(c *Check) *string { return &c.Name }, "What the check is called.").must(),
-			to("run", nonEmpty(list(text())), func(c *Check) *[]string { return &c.Run }, "The program and its arguments; there is no shell.").must(),
-			to("timeout", duration(), func(c *Check) *time.Duration { return &c.Timeout }, "How long it may take."),
-			to("on_fail", oneOf(OnFailContinue, OnFailFail), func(c *Check) *string { return &c.OnFail }, "continue sends the agent back with the output, fail (default) ends the task."),
-			to("rounds", integer(1, 100), func(c *Check) *int { return &c.Rounds }, "How often the agent is sent back; default 1."),
-		},
-		check: func(d *decoder, n *yaml.Node, c *Check) {
-			switch {
-			case c.OnFail == OnFailContinue:
-				c.Rounds = max(c.Rounds, 1)
-			case c.Rounds > 0:
-				d.at(n, "", "rounds belong to on_fail: continue")
-			default:
-				c.OnFail = OnFailFail
-			}
-		},
-	}
+func check() table.Value[Check] {
+	return table.Mapping("a check", Check{}, func(k *table.Keys, c *Check) {
+		table.To(k, "name", table.Filled(), &c.Name, "What the check is called.").Must()
+		table.To(k, "run", argv(), &c.Run, "The program and its arguments; there is no shell.").Must()
+		table.To(k, "timeout", table.Duration(), &c.Timeout, "How long it may take.")
+		table.To(k, "on_fail", table.OneOf(OnFailContinue, OnFailFail), &c.OnFail, "continue sends the agent back with the output, fail (default) ends the task.")
+		table.To(k, "rounds", table.Integer(1, 100), &c.Rounds, "How often the agent is sent back; default 1.")
+	}).Then(func(d *table.Decoder, n *table.Node, c *Check) {
+		switch {
+		case c.OnFail == OnFailContinue:
+			c.Rounds = max(c.Rounds, 1)
+		case c.Rounds > 0:
+			d.At(n, "", "rounds belong to on_fail: continue")
+		default:
+			c.OnFail = OnFailFail
+		}
+	})
 }
 
 // checkFinish reports two checks with one name, and a cost limit that cannot
 // hold since nobody knows what a token costs.
-func checkFinish(d *decoder, n *yaml.Node, f *Finish) {
+func (r *reader) checkFinish(_ *table.Decoder, n *table.Node, f *Finish) {
 	seen := map[string]bool{}
 	for _, c := range f.Checks {
 		if seen[c.Name] {
-			d.at(n, "", "two checks are called %s", quoted(c.Name))
+			r.At(n, "", "two checks are called %s", table.Quote(c.Name))
 		}
 		seen[c.Name] = true
 	}
 	if f.Limits.CostUSD > 0 {
-		d.needPrice(n, "the limit cost_usd")
+		r.needPrice(n, "the limit cost_usd")
 	}
 }
 
 // needPrice reports a place that counts USD with a model that has no price. A
 // scripted or recorded model is free.
-func (d *decoder) needPrice(n *yaml.Node, what string) {
-	d.later(func() {
-		if m := d.used; m.Provider == OpenAI && m.Price == nil {
-			d.at(n, "give the model a price: { input: …, output: … }", "%s needs a price of the model", what)
+func (r *reader) needPrice(n *table.Node, what string) {
+	r.later(func() {
+		if m := r.Model; m.Provider == OpenAI && m.Price == nil {
+			r.At(n, "give the model a price: { input: …, output: … }", "%s needs a price of the model", what)
 		}
 	})
 }

@@ -1,12 +1,13 @@
 package task
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Bounds of what one file may expand to.
@@ -18,123 +19,100 @@ const (
 
 // matrix is what makes many tasks out of one.
 type matrix struct {
-	place   *yaml.Node
+	place   *table.Node
 	axes    []axis
-	exclude []map[string]string
+	exclude []exclusion
 }
 
-type axis struct {
-	name   string
-	values []scalar
-}
+type (
+	axis      = table.Entry[[]table.Scalar]
+	exclusion = []table.Entry[table.Scalar]
+)
 
-func matrixTable() object[matrix] {
-	return object[matrix]{
-		name: "matrix",
-		keys: []key[matrix]{
-			to("axes", axes(), func(m *matrix) *[]axis { return &m.axes }, "The axes with their values; there is a task for every combination.").must(),
-			to("exclude", list(mapOf(anyScalarText())), func(m *matrix) *[]map[string]string { return &m.exclude }, "Combinations to leave out; an axis that is not named matches with all its values."),
-		},
-		check: func(d *decoder, n *yaml.Node, m *matrix) {
-			m.place = n
-			d.checkExclude(n, m)
-		},
-	}
+func matrixValue() table.Value[matrix] {
+	return table.Mapping("matrix", matrix{}, func(k *table.Keys, m *matrix) {
+		table.To(k, "axes", axes(), &m.axes, "The axes with their values; there is a task for every combination.").Must()
+		table.To(k, "exclude", table.List(table.Entries(table.Plain())), &m.exclude, "Combinations to leave out; an axis that is not named matches with all its values.")
+	}).Then(func(d *table.Decoder, n *table.Node, m *matrix) {
+		m.place = n
+		m.checkExclude(d, n)
+	})
 }
 
 // axes reads the axes in file order, which is the order in task ids.
-func axes() value[[]axis] {
-	values := nonEmpty(list(anyScalar()))
-	return value[[]axis]{
-		schema: &schemaNode{Type: "object", AdditionalProperties: &schemaNode{AnyOf: []*schemaNode{values.schema, ref("expression")}}, MinProperties: 1},
-		decode: func(d *decoder, n *yaml.Node) ([]axis, bool) {
-			if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-				found := kindName(n)
-				if n.Kind == yaml.MappingNode {
-					found = "an empty one"
-				}
-				d.at(n, "write axes: { model: [a, b] }", "axes is a mapping of names to lists, found %s", found)
-				return nil, false
+func axes() table.Value[[]axis] {
+	entries := table.Entries(axisValues()).Then(func(d *table.Decoder, _ *table.Node, got *[]axis) {
+		for _, a := range *got {
+			if !variableName.MatchString(a.Name) {
+				d.At(a.Key, "", "%s is no name for an axis", table.Quote(a.Name))
 			}
-			var out []axis
-			all := true
-			for _, m := range members(n) {
-				if !variableName.MatchString(m.name) {
-					d.at(m.key, "", "%s is no name for an axis", quoted(m.name))
-					all = false
-					continue
-				}
-				got, ok := d.axisValues(m.value, values)
-				all = all && ok
-				out = append(out, axis{m.name, got})
-			}
-			return out, all
-		},
+		}
+	})
+	schema := func() *table.Schema {
+		s := entries.Schema()
+		s.MinProperties = 1
+		return s
 	}
-}
-
-// axisValues reads a list, or an expression that names one.
-func (d *decoder) axisValues(n *yaml.Node, values value[[]scalar]) ([]scalar, bool) {
-	if n.Kind == yaml.ScalarNode {
-		s, ok := d.scalar(n, "a list")
-		if ok && (s.kind != listKind || len(s.items) == 0) {
-			d.at(n, "", "want a list that is not empty, found %s", s.describe())
+	return table.Value[[]axis]{Schema: schema, Decode: func(d *table.Decoder, n *table.Node) ([]axis, bool) {
+		found := n.Describe()
+		if n.IsMapping() {
+			found = "an empty one"
+		}
+		if !n.IsMapping() || len(n.Content) == 0 {
+			d.At(n, "write axes: { model: [a, b] }", "axes is a mapping of names to lists, found %s", found)
 			return nil, false
 		}
-		return s.items, ok
-	}
-	got, ok := values.decode(d, n)
-	for i, s := range got {
-		if ok && slices.ContainsFunc(got[:i], func(other scalar) bool { return other.text == s.text }) {
-			d.at(n.Content[i], "", "the value %s is here twice", quoted(s.text))
-			ok = false
-		}
-	}
-	return got, ok
+		return entries.Decode(d, n)
+	}}
 }
 
-// anyScalarText is a text, number or boolean as its text.
-func anyScalarText() value[string] {
-	return value[string]{
-		schema: &schemaNode{},
-		decode: func(d *decoder, n *yaml.Node) (string, bool) {
-			s, ok := anyScalar().decode(d, n)
-			return s.text, ok
-		},
+// axisValues is a list, or an expression that names one.
+func axisValues() table.Value[[]table.Scalar] {
+	list := table.Some(table.Plain()).Then(func(d *table.Decoder, n *table.Node, got *[]table.Scalar) {
+		for i, value := range texts(*got) {
+			if slices.Contains(texts((*got)[:i]), value) {
+				d.At(n.Items()[i], "", "the value %s is here twice", table.Quote(value))
+			}
+		}
+	})
+	schema := func() *table.Schema { return table.OrExpression(list.Schema()) }
+	return table.Value[[]table.Scalar]{Schema: schema, Decode: func(d *table.Decoder, n *table.Node) ([]table.Scalar, bool) {
+		if !n.IsScalar() {
+			return list.Decode(d, n)
+		}
+		s, ok := d.Scalar(n, "a list")
+		if ok && len(s.Items) == 0 {
+			d.At(n, "", "want a list that is not empty, found %s", s.Describe())
+		}
+		return s.Items, len(s.Items) > 0
+	}}
+}
+
+// texts are scalars as they are written.
+func texts(list []table.Scalar) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = s.Text
 	}
+	return out
 }
 
 // checkExclude reports exclusions that can never match.
-func (d *decoder) checkExclude(n *yaml.Node, m *matrix) {
-	var list *yaml.Node
-	for _, one := range members(n) {
-		if one.name == "exclude" {
-			list = one.value
+func (m *matrix) checkExclude(d *table.Decoder, n *table.Node) {
+	var names []string
+	for _, a := range m.axes {
+		names = append(names, a.Name)
+	}
+	for i, ex := range m.exclude {
+		if len(ex) == 0 {
+			d.At(n.Find("exclude").Items()[i], "", "an exclusion without axes would leave nothing")
 		}
-	}
-	if list == nil {
-		return
-	}
-	names := make([]string, len(m.axes))
-	for i, a := range m.axes {
-		names[i] = a.name
-	}
-	for i, item := range list.Content {
-		if len(m.exclude[i]) == 0 {
-			d.at(item, "", "an exclusion without axes would leave nothing")
-		}
-		for _, one := range members(target(item)) {
-			at := slices.Index(names, one.name)
+		for _, one := range ex {
+			at := slices.Index(names, one.Name)
 			if at < 0 {
-				d.at(one.key, suggest(one.name, names, "axes"), "the matrix has no axis %s", quoted(one.name))
-				continue
-			}
-			var values []string
-			for _, v := range m.axes[at].values {
-				values = append(values, v.text)
-			}
-			if got := m.exclude[i][one.name]; !slices.Contains(values, got) {
-				d.at(one.value, suggest(got, values, "values"), "the axis %s has no value %s", one.name, quoted(got))
+				d.At(one.Key, table.Suggest(one.Name, names, "axes"), "the matrix has no axis %s", table.Quote(one.Name))
+			} else if values := texts(m.axes[at].Got); !slices.Contains(values, one.Got.Text) {
+				d.At(one.Value, table.Suggest(one.Got.Text, values, "values"), "the axis %s has no value %s", one.Name, table.Quote(one.Got.Text))
 			}
 		}
 	}
@@ -142,52 +120,63 @@ func (d *decoder) checkExclude(n *yaml.Node, m *matrix) {
 
 // combination is one task to be made.
 type combination struct {
-	values []scalar // one per axis
-	sample int      // 0 without repeat
+	values []table.Scalar // one per axis
+	sample int            // 0 without repeat
 }
 
-// combinations gives the product of the axes without what is excluded, times
-// repeat: the last axis changes fastest, samples of a cell follow each other.
-// False: more than maxTasks.
-func (m matrix) combinations(repeat int) ([]combination, bool) {
-	cells := [][]scalar{nil}
-	for _, a := range m.axes {
-		if len(cells)*len(a.values) > maxTasks {
-			return nil, false
+// combine expands matrix and repeat: the last axis changes fastest, samples of
+// a cell follow each other.
+func (r *reader) combine() (out []combination) {
+	place := cmp.Or(r.matrix.place, r.Root)
+	cells := r.matrix.cells()
+	count := len(cells) * max(r.repeat, 1)
+	switch {
+	case cells == nil || count > maxTasks:
+		r.At(place, "", "matrix and repeat make more than %d tasks", maxTasks)
+		return nil
+	case count == 0:
+		r.At(place, "", "the matrix excludes all its tasks")
+	case count*r.Size > maxWork:
+		r.At(place, "", "%d tasks of a file with %d values are too much", count, r.Size)
+		return nil
+	}
+	for _, c := range cells {
+		for sample := range max(r.repeat, 1) {
+			if r.repeat > 1 {
+				sample++
+			}
+			out = append(out, combination{c, sample})
 		}
-		var next [][]scalar
+	}
+	return out
+}
+
+// cells gives the product of the axes without what is excluded; nil if it is
+// larger than maxTasks.
+func (m matrix) cells() [][]table.Scalar {
+	cells := [][]table.Scalar{nil}
+	for _, a := range m.axes {
+		if len(cells)*len(a.Got) > maxTasks {
+			return nil
+		}
+		var next [][]table.Scalar
 		for _, c := range cells {
-			for _, v := range a.values {
+			for _, v := range a.Got {
 				next = append(next, append(slices.Clone(c), v))
 			}
 		}
 		cells = next
 	}
-	cells = slices.DeleteFunc(cells, m.excluded)
-	if len(cells)*max(repeat, 1) > maxTasks {
-		return nil, false
-	}
-	var out []combination
-	for _, c := range cells {
-		if repeat <= 1 {
-			out = append(out, combination{values: c})
-			continue
-		}
-		for sample := range repeat {
-			out = append(out, combination{c, sample + 1})
-		}
-	}
-	return out, true
+	return slices.DeleteFunc(cells, m.excludes)
 }
 
-func (m matrix) excluded(cell []scalar) bool {
-	return slices.ContainsFunc(m.exclude, func(ex map[string]string) bool {
-		for i, a := range m.axes {
-			if want, named := ex[a.name]; named && want != cell[i].text {
-				return false
-			}
-		}
-		return true
+// excludes says whether a cell is left out.
+func (m matrix) excludes(cell []table.Scalar) bool {
+	return slices.ContainsFunc(m.exclude, func(ex exclusion) bool {
+		return !slices.ContainsFunc(ex, func(one table.Entry[table.Scalar]) bool {
+			at := slices.IndexFunc(m.axes, func(a axis) bool { return a.Name == one.Name })
+			return cell[at].Text != one.Got.Text
+		})
 	})
 }
 
@@ -198,25 +187,34 @@ const maxID = 200
 
 // id names a task: its name, the values in axis order, the sample.
 func (c combination) id(name string) string {
-	parts := []string{nameInID(name)}
+	parts := strings.Split(name, ".") // a name keeps its dots
 	for _, v := range c.values {
-		parts = append(parts, outsideID.ReplaceAllString(v.text, "-"))
+		parts = append(parts, v.Text)
 	}
 	if c.sample > 0 {
 		parts = append(parts, "r"+strconv.Itoa(c.sample))
 	}
-	return strings.Join(parts, ".")
-}
-
-// nameInID keeps dots of a name, but not in front: the id becomes a file name.
-func nameInID(name string) string {
-	parts := strings.Split(name, ".")
 	for i, p := range parts {
 		parts[i] = outsideID.ReplaceAllString(p, "-")
 	}
-	name = strings.Join(parts, ".")
-	if strings.HasPrefix(name, ".") {
-		return "-" + name[1:]
+	id := strings.Join(parts, ".")
+	if strings.HasPrefix(id, ".") {
+		return "-" + id[1:] // it becomes a file name
 	}
-	return name
+	return id
+}
+
+// checkIDs reports tasks of the file that would share their files.
+func (r *reader) checkIDs(tasks []Task) {
+	place := cmp.Or(r.matrix.place, r.Root)
+	seen := map[string]bool{}
+	for _, t := range tasks {
+		if seen[t.ID] {
+			r.At(place, "values may differ in letters, digits, _ and - only", "two tasks have the id %q", t.ID)
+		}
+		if len(t.ID) > maxID {
+			r.At(place, "", "the task id has %d bytes, at most %d fit into a file name", len(t.ID), maxID)
+		}
+		seen[t.ID] = true
+	}
 }

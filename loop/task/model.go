@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Model is who answers.
@@ -73,107 +73,81 @@ const (
 
 // providerKeys says which keys of a model need which provider. Keys that are
 // not here go with all of them.
-var providerKeys = map[string]string{
-	"base_url":        OpenAI,
-	"api_key_env":     OpenAI,
-	"api_key_command": OpenAI,
-	"timeouts":        OpenAI,
-	"retry":           OpenAI,
-	"rate":            OpenAI,
-	"responses":       Scripted,
-	"from":            Recorded,
-}
-
-func modelTable() object[Model] {
-	return object[Model]{
-		name: "a model",
-		keys: []key[Model]{
-			to("provider", oneOf(OpenAI, Scripted, Recorded), func(m *Model) *string { return &m.Provider }, "Who answers: an OpenAI-compatible endpoint, a script in this file, or an earlier transcript.").must(),
-			to("name", filled(), func(m *Model) *string { return &m.Name }, "What the endpoint calls the model."),
-			to("base_url", filled(), func(m *Model) *string { return &m.BaseURL }, "Address of the endpoint, up to and with /v1."),
-			to("api_key_env", envName(), func(m *Model) *string { return &m.APIKeyEnv }, "Name of the environment variable with the key."),
-			to("api_key_command", nonEmpty(list(text())), func(m *Model) *[]string { return &m.APIKeyCommand }, "Program that prints the key, asked before each request; for keys that expire."),
-			to("thinking", oneOf("off", "minimal", "low", "medium", "high", "xhigh", "max"), func(m *Model) *string { return &m.Thinking }, "How much the model thinks, as far as the endpoint knows it."),
-			to("params", objectJSON(), func(m *Model) *json.RawMessage { return &m.Params }, "Passed to the request as they are."),
-			to("timeouts", timeoutsTable().value(Timeouts{}), func(m *Model) *Timeouts { return &m.Timeouts }, "Clocks of one request."),
-			to("retry", retryTable().value(Retry{}), func(m *Model) *Retry { return &m.Retry }, "How requests are tried again after 429, 5xx and network failures."),
-			to("rate", rateTable().value(Rate{}), func(m *Model) *Rate { return &m.Rate }, "Bounds shared by the whole batch."),
-			to("price", pointer(priceTable().value(Price{})), func(m *Model) **Price { return &m.Price }, "USD per million tokens; a cost limit needs it."),
-			to("responses", list(response()), func(m *Model) *[]json.RawMessage { return &m.Responses }, "Answers of a scripted model, one per request."),
-			to("from", filled(), func(m *Model) *string { return &m.From }, "Transcript whose answers a recorded model gives."),
-		},
-		check: checkModel,
+func providerKeys() map[string]string {
+	return map[string]string{
+		"base_url": OpenAI, "api_key_env": OpenAI, "api_key_command": OpenAI, "timeouts": OpenAI, "retry": OpenAI, "rate": OpenAI,
+		"responses": Scripted, "from": Recorded,
 	}
 }
 
-func timeoutsTable() object[Timeouts] {
-	return object[Timeouts]{
-		name: "timeouts",
-		keys: []key[Timeouts]{
-			to("connect", duration(), func(t *Timeouts) *time.Duration { return &t.Connect }, "Until the connection stands."),
-			to("first_token", duration(), func(t *Timeouts) *time.Duration { return &t.FirstToken }, "Until the first part of the answer."),
-			to("idle", duration(), func(t *Timeouts) *time.Duration { return &t.Idle }, "Between two parts of the answer."),
-			to("request", duration(), func(t *Timeouts) *time.Duration { return &t.Request }, "For the whole answer."),
-		},
-	}
+// modelMapping is a model in place.
+func (r *reader) modelMapping() table.Value[Model] {
+	return table.Mapping("a model", Model{}, modelKeys).Then(r.checkModel)
 }
 
-func retryTable() object[Retry] {
-	return object[Retry]{
-		name: "retry",
-		keys: []key[Retry]{
-			to("attempts", integer(1, 100), func(r *Retry) *int { return &r.Attempts }, "Requests in all; 1 is no retry."),
-			to("initial", duration(), func(r *Retry) *time.Duration { return &r.Initial }, "First wait; it doubles."),
-			to("max", duration(), func(r *Retry) *time.Duration { return &r.Max }, "Longest wait."),
-			to("retry_after_max", duration(), func(r *Retry) *time.Duration { return &r.RetryAfterMax }, "Longest wait that the endpoint may ask for."),
-		},
-	}
+func modelKeys(k *table.Keys, m *Model) {
+	table.To(k, "provider", table.OneOf(OpenAI, Scripted, Recorded), &m.Provider, "Who answers: an OpenAI-compatible endpoint, a script in this file, or an earlier transcript.").Must()
+	table.To(k, "name", table.Filled(), &m.Name, "What the endpoint calls the model.")
+	table.To(k, "base_url", table.Filled(), &m.BaseURL, "Address of the endpoint, up to and with /v1.")
+	table.To(k, "api_key_env", envName(), &m.APIKeyEnv, "Name of the environment variable with the key.")
+	table.To(k, "api_key_command", argv(), &m.APIKeyCommand, "Program that prints the key, asked before each request; for keys that expire.")
+	table.To(k, "thinking", table.OneOf("off", "minimal", "low", "medium", "high", "xhigh", "max"), &m.Thinking, "How much the model thinks, as far as the endpoint knows it.")
+	table.To(k, "params", table.JSONObject(), &m.Params, "Passed to the request as they are.")
+	table.To(k, "timeouts", table.Mapping("timeouts", Timeouts{}, timeoutKeys), &m.Timeouts, "Clocks of one request.")
+	table.To(k, "retry", table.Mapping("retry", Retry{}, retryKeys), &m.Retry, "How requests are tried again after 429, 5xx and network failures.")
+	table.To(k, "rate", table.Mapping("rate", Rate{}, rateKeys), &m.Rate, "Bounds shared by the whole batch.")
+	table.To(k, "price", table.Optional(table.Mapping("price", Price{}, priceKeys)), &m.Price, "USD per million tokens; a cost limit needs it.")
+	table.To(k, "responses", table.List(response()), &m.Responses, "Answers of a scripted model, one per request.")
+	table.To(k, "from", table.Filled(), &m.From, "Transcript whose answers a recorded model gives.")
 }
 
-func rateTable() object[Rate] {
-	return object[Rate]{
-		name: "rate",
-		keys: []key[Rate]{
-			to("concurrent", integer(1, 10_000), func(r *Rate) *int { return &r.Concurrent }, "Requests at once."),
-			to("requests_per_minute", integer(1, 1_000_000), func(r *Rate) *int { return &r.RequestsPerMinute }, "Requests started per minute."),
-		},
-	}
+func timeoutKeys(k *table.Keys, t *Timeouts) {
+	table.To(k, "connect", table.Duration(), &t.Connect, "Until the connection stands.")
+	table.To(k, "first_token", table.Duration(), &t.FirstToken, "Until the first part of the answer.")
+	table.To(k, "idle", table.Duration(), &t.Idle, "Between two parts of the answer.")
+	table.To(k, "request", table.Duration(), &t.Request, "For the whole answer.")
 }
 
-func priceTable() object[Price] {
-	return object[Price]{
-		name: "price",
-		keys: []key[Price]{
-			to("input", number(), func(p *Price) *float64 { return &p.Input }, "Of input tokens.").must(),
-			to("output", number(), func(p *Price) *float64 { return &p.Output }, "Of output tokens.").must(),
-			to("cache_read", number(), func(p *Price) *float64 { return &p.CacheRead }, "Of input tokens out of the cache."),
-			to("cache_write", number(), func(p *Price) *float64 { return &p.CacheWrite }, "Of input tokens put into the cache."),
-		},
-	}
+func retryKeys(k *table.Keys, r *Retry) {
+	table.To(k, "attempts", table.Integer(1, 100), &r.Attempts, "Requests in all; 1 is no retry.")
+	table.To(k, "initial", table.Duration(), &r.Initial, "First wait; it doubles.")
+	table.To(k, "max", table.Duration(), &r.Max, "Longest wait.")
+	table.To(k, "retry_after_max", table.Duration(), &r.RetryAfterMax, "Longest wait that the endpoint may ask for.")
+}
+
+func rateKeys(k *table.Keys, r *Rate) {
+	table.To(k, "concurrent", table.Integer(1, 10_000), &r.Concurrent, "Requests at once.")
+	table.To(k, "requests_per_minute", table.Integer(1, 1_000_000), &r.RequestsPerMinute, "Requests started per minute.")
+}
+
+func priceKeys(k *table.Keys, p *Price) {
+	table.To(k, "input", table.NotNegative(), &p.Input, "Of input tokens.").Must()
+	table.To(k, "output", table.NotNegative(), &p.Output, "Of output tokens.").Must()
+	table.To(k, "cache_read", table.NotNegative(), &p.CacheRead, "Of input tokens out of the cache.")
+	table.To(k, "cache_write", table.NotNegative(), &p.CacheWrite, "Of input tokens put into the cache.")
 }
 
 // checkModel reports keys that the provider has no use for, and what it lacks.
-func checkModel(d *decoder, n *yaml.Node, m *Model) {
-	has := map[string]bool{}
-	for _, one := range members(n) {
-		has[one.name] = true
-		if owner := providerKeys[one.name]; owner != "" && owner != m.Provider {
-			d.at(one.key, "", "%s belongs to provider %s, this one is %s", one.name, owner, m.Provider)
+func (r *reader) checkModel(_ *table.Decoder, n *table.Node, m *Model) {
+	owners := providerKeys()
+	for _, one := range n.Members() {
+		if owner := owners[one.Name]; owner != "" && owner != m.Provider {
+			r.At(one.Key, "", "%s belongs to provider %s, this one is %s", one.Name, owner, m.Provider)
 		}
 	}
 	switch {
-	case m.Provider == OpenAI && m.Name == "" && !d.scope.lenient:
-		d.at(n, "", "a model of provider openai needs a name")
-	case m.Provider == Scripted && !has["responses"]:
-		d.at(n, "", "a scripted model needs responses")
-	case m.Provider == Recorded && m.From == "" && !d.scope.lenient:
-		d.at(n, "", "a recorded model needs from, the transcript with its answers")
+	case m.Provider == OpenAI && m.Name == "" && !r.scope.lenient:
+		r.At(n, "", "a model of provider openai needs a name")
+	case m.Provider == Scripted && m.Responses == nil:
+		r.At(n, "", "a scripted model needs responses")
+	case m.Provider == Recorded && m.From == "" && !r.scope.lenient:
+		r.At(n, "", "a recorded model needs from, the transcript with its answers")
 	}
 	if m.APIKeyEnv != "" && len(m.APIKeyCommand) > 0 {
-		d.at(n, "", "api_key_env and api_key_command: one of them")
+		r.At(n, "", "api_key_env and api_key_command: one of them")
 	}
 	if m.BaseURL != "" && !isHTTP(m.BaseURL) {
-		d.at(n, "", "base_url: want http:// or https:// and a host, without a password")
+		r.At(n, "", "base_url: want http:// or https:// and a host, without a password")
 	}
 }
 
@@ -183,84 +157,86 @@ func isHTTP(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }
 
-// model is a model in place or the name of one of models.
-func model() value[Model] {
-	return value[Model]{
-		schema: &schemaNode{AnyOf: []*schemaNode{{Type: "string", MinLength: 1}, ref("model")}},
-		decode: func(d *decoder, n *yaml.Node) (Model, bool) {
-			m, ok := d.chosenModel(n)
-			d.used = m
-			return m, ok
-		},
+// findModels notes where the named models are.
+func (r *reader) findModels(n *table.Node) {
+	r.models = map[string]*table.Node{}
+	if n == nil {
+		return
+	}
+	if !n.IsMapping() {
+		r.At(n, "", "models is a mapping of names to models, found %s", n.Describe())
+	}
+	for _, m := range n.Members() {
+		r.models[m.Name] = m.Value
 	}
 }
 
-// chosenModel is the one that the caller wants, else the one of the file.
-func (d *decoder) chosenModel(n *yaml.Node) (Model, bool) {
-	if d.models[d.opts.Model] != nil {
-		return d.namedModel(n, d.opts.Model)
+// model is a model in place or the name of one of models, if the caller does
+// not want another one.
+func (r *reader) model() table.Value[Model] {
+	schema := func() *table.Schema {
+		return &table.Schema{AnyOf: []*table.Schema{table.Filled().Schema(), table.Ref("model")()}}
 	}
-	m, ok := d.writtenModel(n)
-	if !ok || d.opts.Model == "" {
-		return m, ok
-	}
-	if m.Provider != OpenAI {
-		d.at(n, suggest(d.opts.Model, slices.Sorted(maps.Keys(d.models)), "models"),
-			"there is no model %s, and provider %s has no models to choose from", quoted(d.opts.Model), m.Provider)
-		return m, false
-	}
-	m.Name = d.opts.Model
-	return m, true
+	return table.Value[Model]{Schema: schema, Decode: r.usedModel}
 }
 
-// writtenModel reads the model that the file says.
-func (d *decoder) writtenModel(n *yaml.Node) (Model, bool) {
-	if n.Kind == yaml.MappingNode {
-		return d.model(n, n, "")
-	}
-	name, ok := filled().decode(d, n)
+// usedModel reads the model that the task uses, so its provider must be there.
+func (r *reader) usedModel(_ *table.Decoder, n *table.Node) (m Model, ok bool) {
+	label, definition, ok := r.findModel(n)
 	if !ok {
-		return Model{}, false
-	}
-	return d.namedModel(n, name)
-}
-
-// namedModel reads one of models; n is where its name stands.
-func (d *decoder) namedModel(n *yaml.Node, name string) (Model, bool) {
-	m, ok := d.models[name]
-	if !ok {
-		hint := "write model: { provider: …, name: … }, or define it under models"
-		if len(d.models) > 0 {
-			hint = suggest(name, slices.Sorted(maps.Keys(d.models)), "models")
-		}
-		d.at(n, hint, "no model is called %s", quoted(name))
-		return Model{}, false
-	}
-	return d.model(n, m, name)
-}
-
-// model reads a model that the task uses, so its provider must be there.
-func (d *decoder) model(at, n *yaml.Node, label string) (Model, bool) {
-	m := Model{Label: label, Place: Place{at.Line, at.Column}}
-	if !d.tables.model.decode(d, n, &m) {
 		return m, false
 	}
-	if !slices.Contains(d.opts.Providers, m.Provider) {
-		d.at(at, "there are: "+strings.Join(d.opts.Providers, ", "), "the provider %s is not available", m.Provider)
+	m, ok = r.modelMapping().Decode(r.Decoder, definition)
+	m.Label, m.Place = label, place(n)
+	r.Model = m // even if something in it is wrong, so that its other faults show now
+	wanted := r.opts.Model
+	switch {
+	case !ok:
+	case !slices.Contains(r.opts.Providers, m.Provider):
+		r.At(n, "there are: "+strings.Join(r.opts.Providers, ", "), "the provider %s is not available", m.Provider)
 		return m, false
+	case wanted == "" || wanted == label:
+	case m.Provider != OpenAI:
+		r.At(n, table.Suggest(wanted, r.modelNames(), "models"),
+			"there is no model %s, and provider %s has no models to choose from", table.Quote(wanted), m.Provider)
+		return m, false
+	default:
+		m.Name = wanted
 	}
-	return m, true
+	return m, ok
 }
+
+// findModel gives the model that the caller wants, else the one of the file,
+// with its name in models.
+func (r *reader) findModel(n *table.Node) (label string, definition *table.Node, ok bool) {
+	if m := r.models[r.opts.Model]; m != nil {
+		return r.opts.Model, m, true
+	}
+	if n.IsMapping() {
+		return "", n, true
+	}
+	label, ok = table.Filled().Decode(r.Decoder, n)
+	if m := r.models[label]; !ok || m != nil {
+		return label, m, ok
+	}
+	hint := "write model: { provider: …, name: … }, or define it under models"
+	if len(r.models) > 0 {
+		hint = table.Suggest(label, r.modelNames(), "models")
+	}
+	r.At(n, hint, "no model is called %s", table.Quote(label))
+	return "", nil, false
+}
+
+func (r *reader) modelNames() []string { return slices.Sorted(maps.Keys(r.models)) }
 
 // checkModels reads the models that the task does not use, so that a mistake
 // in them shows now. Their environment may be missing.
-func (d *decoder) checkModels(used string) {
-	lenient := d.scope.lenient
-	d.scope.lenient = true
-	for _, name := range slices.Sorted(maps.Keys(d.models)) {
-		if name != used {
-			d.tables.model.decode(d, d.models[name], &Model{})
+func (r *reader) checkModels() {
+	r.scope.lenient = true
+	for _, name := range r.modelNames() {
+		if name != r.Model.Label {
+			r.modelMapping().Decode(r.Decoder, r.models[name])
 		}
 	}
-	d.scope.lenient = lenient
+	r.scope.lenient = false
 }

@@ -1,17 +1,12 @@
 package task
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Version is the major version of the task file format that is read here.
@@ -36,6 +31,22 @@ type File struct {
 	Tasks []Task   // in the order of matrix and repeat; never empty
 	Vars  []string // names of the declared variables
 	Batch Batch
+}
+
+// Error is one thing that is wrong in a task file, and where.
+type Error = table.Error
+
+// Errors is everything that is wrong in one or more task files, sorted by
+// file and place.
+type Errors = table.Errors
+
+// format is what messages say of task files.
+func format() table.Format {
+	return table.Format{
+		Name:     "task file",
+		Smallest: "the smallest task has version, model and prompt",
+		Second:   table.Problem{Msg: "a second YAML document: a file holds one task", Hint: "split it into several files, or use matrix"},
+	}
 }
 
 // Load reads a task file. The error is [Errors] if the file could be read.
@@ -68,7 +79,7 @@ func LoadAll(paths []string, o Options) ([]*File, error) {
 		}
 	}
 	if len(all) > 0 {
-		slices.SortFunc(all, compareErrors)
+		all.Sort()
 		unread = append(unread, all)
 	}
 	if len(unread) > 0 {
@@ -83,44 +94,32 @@ func checkShared(files []*File, vars map[string]string) error {
 	for _, f := range files {
 		known = append(known, f.Vars...)
 	}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if slices.Contains(known, name) {
-			continue
-		}
-		if hint := suggest(name, known, "variables"); hint != "" {
-			return fmt.Errorf("a value is given to %q, which no task file declares under vars (%s)", name, hint)
-		}
-		return fmt.Errorf("a value is given to %q, which no task file declares under vars", name)
+	names := undeclared(vars, known)
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	hint := table.Suggest(names[0], known, "variables")
+	if hint != "" {
+		hint = " (" + hint + ")"
+	}
+	return fmt.Errorf("a value is given to %q, which no task file declares under vars%s", names[0], hint)
 }
 
 // Parse reads a task file out of memory; name is its path, paths in the file
 // are relative to that. The error is [Errors], with everything that is wrong.
 func Parse(name string, data []byte, o Options) (*File, error) {
-	o = o.withDefaults()
-	p := &problems{file: name}
-	doc := parseDocument(data, p)
-	if doc == nil {
-		return nil, p.err()
+	r := newReader(table.Open(name, data, format()), o.withDefaults())
+	if r.Root == nil {
+		return nil, r.Err()
 	}
-	d := &decoder{secretEnv: secretEnv(doc.root), problems: p, doc: doc, opts: &o, tables: newTables(), schemas: map[string]error{}}
-	h, ok := d.header()
-	if !ok {
-		return nil, p.err()
+	tasks := r.tasks()
+	if r.Err() == nil {
+		r.checkIDs(tasks)
 	}
-	f := &File{Path: name, Vars: d.scope.known, Batch: h.batch}
-	for _, c := range h.combinations {
-		f.Tasks = append(f.Tasks, d.task(h, c))
-	}
-	if err := p.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	d.checkIDs(h, f.Tasks)
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return &File{Path: name, Tasks: tasks, Vars: r.scope.known, Batch: r.batch}, nil
 }
 
 func (o Options) withDefaults() Options {
@@ -146,128 +145,5 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxText+1))
-}
-
-// header is what a file says about all its tasks.
-type header struct {
-	name         string
-	matrix       matrix
-	batch        Batch
-	repeat       int
-	combinations []combination
-}
-
-// fileTable has the keys that are read once per file. vars comes first: the
-// others may use them.
-func fileTable() object[header] {
-	return object[header]{
-		name: "the task",
-		keys: []key[header]{
-			{
-				name: "version", required: true, schema: &schemaNode{Const: Version}, doc: "Major version of the format.",
-				set: func(*decoder, *yaml.Node, *header) {},
-			}, // read by checkVersion
-			{
-				name: "vars", schema: &schemaNode{Type: "object", AdditionalProperties: variableTable().objectSchema()}, doc: "Variables, ${{ vars.name }}, set by --var and --vars.",
-				set: func(d *decoder, n *yaml.Node, _ *header) { d.vars(n) },
-			},
-			to("name", filled(), func(h *header) *string { return &h.name }, "Name of the task; default: the name of the file without its extension."),
-			to("matrix", matrixTable().value(matrix{}), func(h *header) *matrix { return &h.matrix }, "One task becomes many."),
-			to("repeat", integer(1, maxRepeat), func(h *header) *int { return &h.repeat }, "Samples of each task; ids get .r1 .r2 …"),
-			to("batch", batchTable().value(Batch{}), func(h *header) *Batch { return &h.batch }, "Defaults for the batch that the file runs in; flags win."),
-		},
-	}
-}
-
-// header reads what the file says once. False: nothing else can be read.
-func (d *decoder) header() (header, bool) {
-	root := d.doc.root
-	h := header{name: strings.TrimSuffix(filepath.Base(d.file), filepath.Ext(d.file))}
-	if !d.checkVersion(root) {
-		return h, false
-	}
-	d.unknownKeys(root, "the task", append(d.tables.file.names(), d.tables.task.names()...))
-	d.scope = scope{env: d.opts.Env, batch: d.opts.BatchID, broken: map[string]bool{}, place: "where the tasks of the file are made"}
-	before := len(d.list)
-	if find(root, "vars") == nil {
-		d.vars(nil)
-	}
-	d.tables.file.fill(d, root, &h)
-	d.findModels(root)
-	if h.batch.Budget.CostUSD > 0 {
-		d.budget = cmp.Or(find(root, "batch"), root)
-	}
-	for _, a := range h.matrix.axes {
-		d.scope.axes = append(d.scope.axes, a.name)
-	}
-	h.combinations = d.combine(h)
-	if len(d.list) > before && len(h.combinations) == 0 {
-		d.scope.broken["matrix"] = true
-		h.combinations = []combination{{}} // the rest of the file has mistakes of its own
-	}
-	return h, true
-}
-
-// checkVersion refuses a file of another format. It is read before all else:
-// what a newer file means cannot be guessed.
-func (d *decoder) checkVersion(root *yaml.Node) bool {
-	for _, m := range members(root) {
-		if m.name != "version" {
-			continue
-		}
-		if m.value.Kind == yaml.ScalarNode && m.value.ShortTag() == "!!int" && m.value.Value == "1" {
-			return true
-		}
-		d.at(m.value, "write version: 1", "the version of the task file is %s, this program reads version %d", kindName(m.value), Version)
-		return m.value.ShortTag() != "!!int"
-	}
-	return true // reported as a missing key
-}
-
-// combine expands matrix and repeat.
-func (d *decoder) combine(h header) []combination {
-	place := cmp.Or(h.matrix.place, d.doc.root)
-	list, ok := h.matrix.combinations(h.repeat)
-	switch {
-	case !ok:
-		d.at(place, "", "matrix and repeat make more than %d tasks", maxTasks)
-	case len(list) == 0:
-		d.at(place, "", "the matrix excludes all its tasks")
-	case len(list)*d.doc.size > maxWork:
-		d.at(place, "", "%d tasks of a file with %d values are too much", len(list), d.doc.size)
-		return nil
-	}
-	return list
-}
-
-// findModels notes where the named models are.
-func (d *decoder) findModels(root *yaml.Node) {
-	d.models = map[string]*yaml.Node{}
-	for _, m := range members(root) {
-		switch {
-		case m.name != "models":
-		case m.value.Kind != yaml.MappingNode:
-			d.at(m.value, "", "models is a mapping of names to models, found %s", kindName(m.value))
-		default:
-			for _, one := range members(m.value) {
-				d.models[one.name] = one.value
-			}
-		}
-	}
-}
-
-// checkIDs reports tasks of the file that would share their files.
-func (d *decoder) checkIDs(h header, tasks []Task) {
-	place := cmp.Or(h.matrix.place, d.doc.root)
-	seen := map[string]bool{}
-	for _, t := range tasks {
-		if seen[t.ID] {
-			d.at(place, "values may differ in letters, digits, _ and - only", "two tasks have the id %q", t.ID)
-		}
-		if len(t.ID) > maxID {
-			d.at(place, "", "the task id has %d bytes, at most %d fit into a file name", len(t.ID), maxID)
-		}
-		seen[t.ID] = true
-	}
+	return io.ReadAll(io.LimitReader(f, table.MaxText+1))
 }

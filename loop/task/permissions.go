@@ -2,9 +2,10 @@ package task
 
 import (
 	"path"
+	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Permissions is what tools may do.
@@ -30,13 +31,6 @@ type Secrets struct {
 	ExtraPatterns []string `json:"extra_patterns,omitempty"` // regular expressions (RE2)
 }
 
-// Batch is what the file says about the batch it runs in.
-type Batch struct {
-	Concurrency int    // tasks at once; 0 is not said
-	Retries     int    // whole-task retries after a provider failure
-	Budget      Budget // of all tasks together
-}
-
 // The values of Permissions and Secrets.
 const (
 	Allow          = "allow"
@@ -49,97 +43,87 @@ const (
 
 func defaultPermissions() Permissions { return Permissions{Default: Allow, OnDeny: OnDenyResult} }
 
-func permissionsTable() object[Permissions] {
-	return object[Permissions]{
-		name: "permissions",
-		keys: []key[Permissions]{
-			to("default", oneOf(Allow, Deny), func(p *Permissions) *string { return &p.Default }, "allow (default): listing a tool grants it; deny: only what allow names. There is no ask, as nobody is there."),
-			to("allow", list(permission()), func(p *Permissions) *[]Permission { return &p.Allow }, "What is allowed."),
-			to("deny", list(permission()), func(p *Permissions) *[]Permission { return &p.Deny }, "What is not; it wins over allow."),
-			to("on_deny", oneOf(OnDenyResult, OnDenyStop), func(p *Permissions) *string { return &p.OnDeny }, "result (default): the model sees an error result; stop: the task ends as denied."),
-			to("env", list(envPattern()), func(p *Permissions) *[]string { return &p.Env }, "Environment variables that tools get besides PATH, HOME, LANG, LC_*, TMPDIR and TZ."),
+// defaultSecrets masks all that is known.
+func defaultSecrets() Secrets {
+	return Secrets{Redact: []string{RedactKnownEnv, RedactPatterns}}
+}
+
+func (r *reader) permissions() table.Value[Permissions] {
+	return table.Mapping("permissions", defaultPermissions(), func(k *table.Keys, p *Permissions) {
+		table.To(k, "default", table.OneOf(Allow, Deny), &p.Default, "allow (default): listing a tool grants it; deny: only what allow names. There is no ask, as nobody is there.")
+		table.To(k, "allow", table.List(r.permission()), &p.Allow, "What is allowed.")
+		table.To(k, "deny", table.List(r.permission()), &p.Deny, "What is not; it wins over allow.")
+		table.To(k, "on_deny", table.OneOf(OnDenyResult, OnDenyStop), &p.OnDeny, "result (default): the model sees an error result; stop: the task ends as denied.")
+		table.To(k, "env", table.List(envPattern()), &p.Env, "Environment variables that tools get besides PATH, HOME, LANG, LC_*, TMPDIR and TZ.")
+	})
+}
+
+// permission is a tool, or a mapping of a tool to a pattern for an argument.
+func (r *reader) permission() table.Value[Permission] {
+	return table.Value[Permission]{
+		Schema: func() *table.Schema {
+			text := &table.Schema{Type: "string", MinLength: 1}
+			argument := (&table.Schema{Type: "object", AdditionalProperties: text}).OneKey()
+			return &table.Schema{AnyOf: []*table.Schema{text, (&table.Schema{Type: "object", AdditionalProperties: argument}).OneKey()}}
+		},
+		Decode: func(_ *table.Decoder, n *table.Node) (Permission, bool) {
+			p, ok := r.readPermission(n)
+			p.Place = place(n)
+			return p, ok
 		},
 	}
 }
 
-// permission is a tool, or a mapping of a tool to a pattern for an argument.
-func permission() value[Permission] {
-	return value[Permission]{
-		schema: &schemaNode{AnyOf: []*schemaNode{
-			{Type: "string", MinLength: 1},
-			{Type: "object", MinProperties: 1, MaxProperties: 1, AdditionalProperties: &schemaNode{
-				Type: "object", MinProperties: 1, MaxProperties: 1, AdditionalProperties: &schemaNode{Type: "string", MinLength: 1},
-			}},
-		}},
-		decode: decodePermission,
+func (r *reader) readPermission(n *table.Node) (p Permission, ok bool) {
+	if !n.IsMapping() {
+		p.Tool, ok = table.Filled().Decode(r.Decoder, n)
+		return p, ok && r.toolPattern(n, p.Tool)
 	}
-}
-
-func decodePermission(d *decoder, n *yaml.Node) (Permission, bool) {
-	p := Permission{Place: Place{n.Line, n.Column}}
-	if n.Kind != yaml.MappingNode {
-		tool, ok := filled().decode(d, n)
-		p.Tool = tool
-		return p, ok && d.toolPattern(n, tool)
+	var args []table.Member
+	tools := n.Members()
+	if len(tools) == 1 {
+		args = tools[0].Value.Members()
 	}
-	shape := func() (Permission, bool) {
-		d.at(n, `write bash, or { bash: { command: "git log *" } }`, "a permission names one tool and one argument")
-		return p, false
-	}
-	tools := members(n)
-	if len(tools) != 1 || tools[0].value.Kind != yaml.MappingNode {
-		return shape()
-	}
-	args := members(tools[0].value)
 	if len(args) != 1 {
-		return shape()
-	}
-	pattern, ok := filled().decode(d, args[0].value)
-	p.Tool, p.Argument, p.Pattern = tools[0].name, args[0].name, pattern
-	if !d.toolPattern(tools[0].key, p.Tool) {
+		r.At(n, `write bash, or { bash: { command: "git log *" } }`, "a permission names one tool and one argument")
 		return p, false
 	}
-	d.later(func() { d.checkArgument(args[0].key, p) })
+	p.Tool, p.Argument = tools[0].Name, args[0].Name
+	p.Pattern, ok = table.Filled().Decode(r.Decoder, args[0].Value)
+	if !r.toolPattern(tools[0].Key, p.Tool) {
+		return p, false
+	}
+	r.later(func() { r.checkArgument(args[0].Key, p) })
 	return p, ok
 }
 
 // toolPattern checks a tool name in a permission. A name without * that no
 // tool has would deny nothing, quietly.
-func (d *decoder) toolPattern(n *yaml.Node, pattern string) bool {
+func (r *reader) toolPattern(n *table.Node, pattern string) bool {
 	if _, err := path.Match(pattern, ""); err != nil {
-		d.at(n, "", "%s is no pattern", quoted(pattern))
+		r.At(n, "", "%s is no pattern", table.Quote(pattern))
 		return false
 	}
 	if !strings.ContainsAny(pattern, `*?[\`) {
-		d.later(func() { d.checkToolName(n, pattern, builtins) })
+		r.later(func() { r.checkToolName(n, pattern, builtins) })
 	}
 	return true
 }
 
 // checkArgument reports a misspelt argument of a built-in tool: it would deny
 // nothing.
-func (d *decoder) checkArgument(n *yaml.Node, p Permission) {
+func (r *reader) checkArgument(n *table.Node, p Permission) {
 	usual := "path"
 	if p.Tool == "bash" {
 		usual = "command"
 	}
-	_, near := nearest(p.Argument, []string{usual})
-	if isKnownBuiltin(p.Tool) && near && p.Argument != usual {
-		d.at(n, suggest(p.Argument, []string{usual}, ""), "the tool %s has no argument %s", p.Tool, quoted(p.Argument))
+	_, near := table.Nearest(p.Argument, []string{usual})
+	if slices.Contains(builtins, p.Tool) && near && p.Argument != usual {
+		r.At(n, table.Suggest(p.Argument, []string{usual}, ""), "the tool %s has no argument %s", p.Tool, table.Quote(p.Argument))
 	}
 }
 
-func secretsTable() object[Secrets] {
-	return object[Secrets]{
-		name: "secrets",
-		keys: []key[Secrets]{
-			to("redact", list(oneOf(RedactKnownEnv, RedactPatterns)), func(s *Secrets) *[]string { return &s.Redact }, "What is masked: values of the variables that *_env keys name, and texts that look like keys. Default: both; [] masks nothing."),
-			to("extra_patterns", list(regex()), func(s *Secrets) *[]string { return &s.ExtraPatterns }, "Further regular expressions (RE2) of texts to mask."),
-		},
-	}
-}
-
-// defaultSecrets masks all that is known.
-func defaultSecrets() Secrets {
-	return Secrets{Redact: []string{RedactKnownEnv, RedactPatterns}}
+func secretsKeys(k *table.Keys, s *Secrets) {
+	table.To(k, "redact", table.List(table.OneOf(RedactKnownEnv, RedactPatterns)), &s.Redact, "What is masked: values of the variables that *_env keys name, and texts that look like keys. Default: both; [] masks nothing.")
+	table.To(k, "extra_patterns", table.List(table.Regexp()), &s.ExtraPatterns, "Further regular expressions (RE2) of texts to mask.")
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Task is one task, resolved: nothing in it has to be looked up, expanded or
@@ -69,96 +69,46 @@ func (t *Task) Argv(run []string) []string {
 	return argv
 }
 
-// draft is a task on its way, with what is only needed to finish it.
-type draft struct {
-	Task
-	promptKeys int // how many of prompt and prompts there are
+// taskKeys are the keys of a task file that can differ between the tasks of a
+// matrix. Those that make the matrix are in fileKeys.
+func (r *reader) taskKeys(k *table.Keys) {
+	models := table.Raw().Says(func() *table.Schema {
+		return &table.Schema{Type: "object", AdditionalProperties: table.Ref("model")()}
+	})
+	table.To(k, "description", table.Text(), &r.Description, "What the task is for.")
+	table.To(k, "labels", table.Map(table.Text()), &r.Labels, "Free text for reports.")
+	table.Only(k, "models", models, "Models by name.") // read by findModels, before model
+	table.To(k, "model", r.model(), &r.Model, "The model, in place or by its name in models.").Must()
+	table.To(k, "system", system(), &r.System, "The system prompt.")
+	table.To(k, "workdir", table.Filled(), &r.Workdir, "Folder that the tools work in, relative to this file; default: its folder.")
+	table.To(k, "tool_execution", table.Mapping("tool_execution", defaultExecution(), executionKeys), &r.Execution, "How tool calls run.")
+	table.To(k, "tools", table.List(r.tool()), &r.Tools, "What the model may call.")
+	table.To(k, "prompt", table.Filled(), &r.prompt, "The prompt; short for prompts with one item.")
+	table.To(k, "prompts", table.Some(table.Filled()), &r.Prompts, "The prompts, one run each: the next is sent when the agent has settled.")
+	table.To(k, "steering", r.steering(), &r.Steering, "What is said to the agent while it works.")
+	table.To(k, "follow_ups", table.List(table.Filled()), &r.FollowUps, "What is said when the agent would stop otherwise.")
+	table.To(k, "tool_changes", table.List(r.toolChange()), &r.ToolChanges, "Tools that come and go during the run.")
+	table.To(k, "finish", r.finish(), &r.Finish, "When the task is finished.")
+	table.To(k, "assert", table.List(r.assertion()), &r.Assert, "What must hold when it is.")
+	table.To(k, "permissions", r.permissions(), &r.Permissions, "What tools may touch.")
+	table.To(k, "secrets", table.Mapping("secrets", defaultSecrets(), secretsKeys), &r.Secrets, "What is masked in transcripts and events.")
 }
-
-// taskTable has the keys of a task file that can differ between the tasks of a
-// matrix. Those that make the matrix are in fileTable.
-func taskTable() object[draft] {
-	return object[draft]{
-		name: "the task",
-		keys: []key[draft]{
-			to("description", text(), func(t *draft) *string { return &t.Description }, "What the task is for."),
-			to("labels", mapOf(text()), func(t *draft) *map[string]string { return &t.Labels }, "Free text for reports."),
-			{
-				name: "models", doc: "Models by name.", schema: &schemaNode{Type: "object", AdditionalProperties: ref("model")},
-				set: func(*decoder, *yaml.Node, *draft) {},
-			}, // read by findModels, before model
-			to("model", model(), func(t *draft) *Model { return &t.Model }, "The model, in place or by its name in models.").must(),
-			to("system", system(), func(t *draft) *string { return &t.System }, "The system prompt."),
-			to("workdir", filled(), func(t *draft) *string { return &t.Workdir }, "Folder that the tools work in, relative to this file; default: its folder."),
-			to("tool_execution", executionTable().value(defaultExecution()), func(t *draft) *Execution { return &t.Execution }, "How tool calls run."),
-			to("tools", list(tool()), func(t *draft) *[]Tool { return &t.Tools }, "What the model may call."),
-			prompt(),
-			prompts(),
-			to("steering", steering(), func(t *draft) *Steering { return &t.Steering }, "What is said to the agent while it works."),
-			to("follow_ups", list(filled()), func(t *draft) *[]string { return &t.FollowUps }, "What is said when the agent would stop otherwise."),
-			to("tool_changes", list(toolChangeTable().value(ToolChange{})), func(t *draft) *[]ToolChange { return &t.ToolChanges }, "Tools that come and go during the run."),
-			to("finish", finishTable().value(defaultFinish()), func(t *draft) *Finish { return &t.Finish }, "When the task is finished."),
-			to("assert", list(assertion()), func(t *draft) *[]Assertion { return &t.Assert }, "What must hold when it is."),
-			to("permissions", permissionsTable().value(defaultPermissions()), func(t *draft) *Permissions { return &t.Permissions }, "What tools may touch."),
-			to("secrets", secretsTable().value(defaultSecrets()), func(t *draft) *Secrets { return &t.Secrets }, "What is masked in transcripts and events."),
-		},
-		check: func(d *decoder, n *yaml.Node, t *draft) {
-			switch {
-			case t.promptKeys == 0 && !misspelt(n, "prompt", d.tables.task.names()) && !misspelt(n, "prompts", d.tables.task.names()):
-				d.at(n, "", "the task needs a prompt, or prompts")
-			case t.promptKeys == 2:
-				d.at(n, "", "prompt and prompts: one of them")
-			}
-		},
-	}
-}
-
-func prompt() key[draft] {
-	v := filled()
-	return key[draft]{
-		name: "prompt", schema: v.schema, doc: "The prompt; short for prompts with one item.",
-		set: func(d *decoder, n *yaml.Node, t *draft) {
-			t.promptKeys++
-			if one, ok := v.decode(d, n); ok {
-				t.Prompts = []string{one}
-			}
-		},
-	}
-}
-
-func prompts() key[draft] {
-	v := nonEmpty(list(filled()))
-	return key[draft]{
-		name: "prompts", schema: v.schema, doc: "The prompts, one run each: the next is sent when the agent has settled.",
-		set: func(d *decoder, n *yaml.Node, t *draft) {
-			t.promptKeys++
-			if all, ok := v.decode(d, n); ok {
-				t.Prompts = all
-			}
-		},
-	}
-}
-
-// systemFile is the long form of system.
-type systemFile struct{ text, more string }
 
 // system is the text, or a file with an addition.
-func system() value[string] {
-	long := object[systemFile]{
-		name: "system",
-		keys: []key[systemFile]{
-			to("file", fileText(), func(s *systemFile) *string { return &s.text }, "File with the text.").must(),
-			to("append", text(), func(s *systemFile) *string { return &s.more }, "What comes after it, as a paragraph."),
-		},
-	}.value(systemFile{})
-	return value[string]{
-		schema: &schemaNode{AnyOf: []*schemaNode{{Type: "string"}, long.schema}},
-		decode: func(d *decoder, n *yaml.Node) (string, bool) {
-			if n.Kind != yaml.MappingNode {
-				return decodeText(d, n)
-			}
-			s, ok := long.decode(d, n)
-			return joinParagraphs(s.text, s.more), ok
-		},
+func system() table.Value[string] {
+	type file struct{ text, more string }
+	long := table.Mapping("system", file{}, func(k *table.Keys, f *file) {
+		table.To(k, "file", table.FileText(), &f.text, "File with the text.").Must()
+		table.To(k, "append", table.Text(), &f.more, "What comes after it, as a paragraph.")
+	})
+	return table.Either(table.Text(), table.Convert(long, func(f file) string { return joinParagraphs(f.text, f.more) }))
+}
+
+// joinParagraphs puts a blank line between two texts.
+func joinParagraphs(a, b string) string {
+	a = strings.TrimRight(a, "\n")
+	if a == "" || b == "" {
+		return a + b
 	}
+	return a + "\n\n" + b
 }

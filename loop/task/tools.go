@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -8,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // Tool is one item of tools. Exactly one of the pointers is set.
@@ -23,6 +24,8 @@ type Tool struct {
 // Place is where something stands in the task file, for problems that only
 // show when it is put to use.
 type Place struct{ Line, Column int }
+
+func place(n *table.Node) Place { return Place{n.Line, n.Column} }
 
 // Builtin is a tool of turnlog's own.
 type Builtin struct {
@@ -77,48 +80,62 @@ func defaultExecution() Execution { return Execution{Mode: Parallel} }
 // the caller to say, Options.Tools.
 var builtins = []string{"read", "write", "edit", "ls", "find", "grep", "bash"}
 
-// isKnownBuiltin says whether a name is one of them.
-func isKnownBuiltin(name string) bool { return slices.Contains(builtins, name) }
-
-func executionTable() object[Execution] {
-	return object[Execution]{
-		name: "tool_execution",
-		keys: []key[Execution]{
-			to("mode", oneOf(Parallel, Sequential), func(e *Execution) *string { return &e.Mode }, "How the tool calls of one answer run; default parallel."),
-			to("max_parallel", integer(1, 1024), func(e *Execution) *int { return &e.MaxParallel }, "How many of them run at once; default: all."),
-		},
-	}
+func executionKeys(k *table.Keys, e *Execution) {
+	table.To(k, "mode", table.OneOf(Parallel, Sequential), &e.Mode, "How the tool calls of one answer run; default parallel.")
+	table.To(k, "max_parallel", table.Integer(1, 1024), &e.MaxParallel, "How many of them run at once; default: all.")
 }
 
-func builtinTable(name string) object[Builtin] {
-	return object[Builtin]{
-		name: "the tool " + name,
-		keys: []key[Builtin]{
-			to("timeout", duration(), func(b *Builtin) *time.Duration { return &b.Timeout }, "How long a call may take."),
-			to("max_output", size(), func(b *Builtin) *int64 { return &b.MaxOutput }, "How much of the output the model sees, 8MB at most; head and tail are kept."),
-			to("sequential", boolean(), func(b *Builtin) *bool { return &b.Sequential }, "An answer that calls this tool has its calls run one after the other."),
-		},
-	}
+// maxOutput is how much of an output the model can see: as JSON, a byte takes up
+// to six, and a line of a transcript has 64 MiB.
+func maxOutput() table.Value[int64] {
+	return table.Size().Then(func(d *table.Decoder, n *table.Node, size *int64) {
+		if *size > 8<<20 {
+			d.At(n, "", "want a size of at most 8MB, found %s", n.Value)
+		}
+	})
+}
+
+// builtin is the settings of a built-in tool.
+func builtin(name string) table.Value[Builtin] {
+	return table.Mapping("the tool "+name, Builtin{Name: name}, func(k *table.Keys, b *Builtin) {
+		table.To(k, "timeout", table.Duration(), &b.Timeout, "How long a call may take.")
+		table.To(k, "max_output", maxOutput(), &b.MaxOutput, "How much of the output the model sees, 8MB at most; head and tail are kept.")
+		table.To(k, "sequential", table.Boolean(), &b.Sequential, "An answer that calls this tool has its calls run one after the other.")
+	})
 }
 
 // effects is what a call does to the world.
-func effects() value[string] { return oneOf("none", "read", "write", "external") }
+func effects() table.Value[string] { return table.OneOf("none", "read", "write", "external") }
 
-func programTable() object[Program] {
-	return object[Program]{
-		name: "a program as a tool",
-		keys: []key[Program]{
-			to("name", matching(`^[A-Za-z0-9_-]{1,64}$`, "a tool name of letters, digits, _ and -"), func(p *Program) *string { return &p.Name }, "What the model calls.").must(),
-			to("description", filled(), func(p *Program) *string { return &p.Description }, "What the model reads about it.").must(),
-			to("parameters", parameters(), func(p *Program) *json.RawMessage { return &p.Parameters }, "JSON Schema of the arguments; it reaches the model unchanged."),
-			to("run", nonEmpty(list(text())), func(p *Program) *[]string { return &p.Run }, "The program and its arguments; there is no shell. {name} stands for the argument of that name; all of them come as JSON on stdin.").must(),
-			to("effects", effects(), func(p *Program) *string { return &p.Effects }, "What a call does to the world, and so whether it may be repeated; default external."),
-			to("timeout", duration(), func(p *Program) *time.Duration { return &p.Timeout }, "How long a call may take."),
-			to("max_output", size(), func(p *Program) *int64 { return &p.MaxOutput }, "How much of the output the model sees, 8MB at most."),
-			to("sequential", boolean(), func(p *Program) *bool { return &p.Sequential }, "An answer that calls this tool has its calls run one after the other."),
-		},
-		check: checkPlaceholders,
-	}
+// argv is a program and its arguments.
+func argv() table.Value[[]string] { return table.Some(table.Text()) }
+
+var (
+	toolNameShape   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	serverNameShape = regexp.MustCompile(`^[A-Za-z0-9-]([A-Za-z0-9_-]{0,30}[A-Za-z0-9-])?$`)
+	envNameShape    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	envPatternShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+)
+
+func envName() table.Value[string] {
+	return table.Matching(envNameShape, "the name of an environment variable")
+}
+
+func envPattern() table.Value[string] {
+	return table.Matching(envPatternShape, "the name of an environment variable, or its beginning and *")
+}
+
+func program() table.Value[Program] {
+	return table.Mapping("a program as a tool", Program{Effects: "external"}, func(k *table.Keys, p *Program) {
+		table.To(k, "name", table.Matching(toolNameShape, "a tool name of letters, digits, _ and -"), &p.Name, "What the model calls.").Must()
+		table.To(k, "description", table.Filled(), &p.Description, "What the model reads about it.").Must()
+		table.To(k, "parameters", table.Parameters(), &p.Parameters, "JSON Schema of the arguments; it reaches the model unchanged.")
+		table.To(k, "run", argv(), &p.Run, "The program and its arguments; there is no shell. {name} stands for the argument of that name; all of them come as JSON on stdin.").Must()
+		table.To(k, "effects", effects(), &p.Effects, "What a call does to the world, and so whether it may be repeated; default external.")
+		table.To(k, "timeout", table.Duration(), &p.Timeout, "How long a call may take.")
+		table.To(k, "max_output", maxOutput(), &p.MaxOutput, "How much of the output the model sees, 8MB at most.")
+		table.To(k, "sequential", table.Boolean(), &p.Sequential, "An answer that calls this tool has its calls run one after the other.")
+	}).Then(checkPlaceholders)
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
@@ -126,170 +143,147 @@ var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
 // checkPlaceholders reports a placeholder that is no argument of the tool: one
 // that fills its place in argv alone, or one with a near name. Other braces
 // are left to the program.
-func checkPlaceholders(d *decoder, n *yaml.Node, p *Program) {
+func checkPlaceholders(d *table.Decoder, n *table.Node, p *Program) {
 	if placeholder.MatchString(p.Run[0]) {
-		d.at(n, "", "run lets the model choose the program")
+		d.At(n, "", "run lets the model choose the program")
 	}
 	var known struct{ Properties map[string]json.RawMessage }
 	if len(p.Parameters) > 0 && json.Unmarshal(p.Parameters, &known) != nil {
-		d.at(n, "", "parameters: properties must be a mapping")
+		d.At(n, "", "parameters: properties must be a mapping")
 		return
 	}
 	names := slices.Sorted(maps.Keys(known.Properties))
 	for _, arg := range p.Run[1:] {
 		for _, m := range placeholder.FindAllStringSubmatch(arg, -1) {
-			_, near := nearest(m[1], names)
+			_, near := table.Nearest(m[1], names)
 			if !slices.Contains(names, m[1]) && (near || arg == m[0]) {
-				d.at(n, suggest(m[1], names, "parameters"), "run has {%s}, which is no parameter of %s", m[1], p.Name)
+				d.At(n, table.Suggest(m[1], names, "parameters"), "run has {%s}, which is no parameter of %s", m[1], p.Name)
 			}
 		}
 	}
 }
 
-func mcpTable() object[MCP] {
-	return object[MCP]{
-		name: "an MCP server",
-		keys: []key[MCP]{
-			to("mcp", matching(`^[A-Za-z0-9-]([A-Za-z0-9_-]{0,30}[A-Za-z0-9-])?$`, "a server name of letters, digits, _ and -"), func(m *MCP) *string { return &m.Server }, "Name of the server; its tools are mcp__<name>__<tool>.").must(),
-			to("command", nonEmpty(list(text())), func(m *MCP) *[]string { return &m.Command }, "Program and arguments of a server on stdio."),
-			to("url", filled(), func(m *MCP) *string { return &m.URL }, "Address of a server over streamable HTTP."),
-			to("headers_env", mapOf(envName()), func(m *MCP) *map[string]string { return &m.HeadersEnv }, "Headers of the requests, each with the environment variable that holds its value."),
-			to("env", list(envPattern()), func(m *MCP) *[]string { return &m.Env }, "Environment variables that the server gets besides the usual ones."),
-			to("tools", nonEmpty(list(filled())), func(m *MCP) *[]string { return &m.Tools }, "Patterns of the tools to take; default: all."),
-			to("required", boolean(), func(m *MCP) *bool { return &m.Required }, "Without this server there is no run (exit 3); default true. False: run without it and say so."),
-			to("effects", effects(), func(m *MCP) *string { return &m.Effects }, "What calls of its tools do to the world; default external."),
-			to("timeout", duration(), func(m *MCP) *time.Duration { return &m.Timeout }, "How long a call may take."),
-		},
-		check: func(d *decoder, n *yaml.Node, m *MCP) {
-			switch {
-			case strings.Contains(m.Server, "__"):
-				d.at(n, "", "the server name %q has __, which ends it in the names of its tools", m.Server)
-			case (len(m.Command) > 0) == (m.URL != ""):
-				d.at(n, "", "an MCP server needs either command or url")
-			case m.URL == "" && len(m.HeadersEnv) > 0:
-				d.at(n, "", "headers_env belongs to a server with a url")
-			case m.URL != "" && len(m.Env) > 0:
-				d.at(n, "", "env belongs to a server with a command")
-			case m.URL != "" && !isHTTP(m.URL):
-				d.at(n, "", "url: want http:// or https:// and a host, without a password")
-			}
-		},
-	}
-}
-
-// envName is the name of an environment variable.
-func envName() value[string] {
-	return matching(`^[A-Za-z_][A-Za-z0-9_]*$`, "the name of an environment variable")
-}
-
-// envPattern is such a name, or its beginning with a star.
-func envPattern() value[string] {
-	return matching(`^[A-Za-z_][A-Za-z0-9_]*\*?$`, "the name of an environment variable, or its beginning and *")
-}
-
-// serverOf is the server in a tool name mcp__server__tool.
-func serverOf(name string) string {
-	server, _, _ := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__")
-	return server
+func mcp() table.Value[MCP] {
+	return table.Mapping("an MCP server", MCP{Required: true, Effects: "external"}, func(k *table.Keys, m *MCP) {
+		table.To(k, "mcp", table.Matching(serverNameShape, "a server name of letters, digits, _ and -"), &m.Server, "Name of the server; its tools are mcp__<name>__<tool>.").Must()
+		table.To(k, "command", argv(), &m.Command, "Program and arguments of a server on stdio.")
+		table.To(k, "url", table.Filled(), &m.URL, "Address of a server over streamable HTTP.")
+		table.To(k, "headers_env", table.Map(envName()), &m.HeadersEnv, "Headers of the requests, each with the environment variable that holds its value.")
+		table.To(k, "env", table.List(envPattern()), &m.Env, "Environment variables that the server gets besides the usual ones.")
+		table.To(k, "tools", table.Some(table.Filled()), &m.Tools, "Patterns of the tools to take; default: all.")
+		table.To(k, "required", table.Boolean(), &m.Required, "Without this server there is no run (exit 3); default true. False: run without it and say so.")
+		table.To(k, "effects", effects(), &m.Effects, "What calls of its tools do to the world; default external.")
+		table.To(k, "timeout", table.Duration(), &m.Timeout, "How long a call may take.")
+	}).Then(func(d *table.Decoder, n *table.Node, m *MCP) {
+		switch {
+		case strings.Contains(m.Server, "__"):
+			d.At(n, "", "the server name %q has __, which ends it in the names of its tools", m.Server)
+		case (len(m.Command) > 0) == (m.URL != ""):
+			d.At(n, "", "an MCP server needs either command or url")
+		case m.URL == "" && len(m.HeadersEnv) > 0:
+			d.At(n, "", "headers_env belongs to a server with a url")
+		case m.URL != "" && len(m.Env) > 0:
+			d.At(n, "", "env belongs to a server with a command")
+		case m.URL != "" && !isHTTP(m.URL):
+			d.At(n, "", "url: want http:// or https:// and a host, without a password")
+		}
+	})
 }
 
 // tool is one item of tools: a name, or a mapping in one of three shapes.
-func tool() value[Tool] {
-	return value[Tool]{
-		schema: ref("tool"),
-		decode: func(d *decoder, n *yaml.Node) (Tool, bool) {
-			t, ok := decodeTool(d, n)
-			if ok {
-				ok = d.declare(n, t)
-			}
-			return t, ok
-		},
-	}
+func (r *reader) tool() table.Value[Tool] {
+	return table.Value[Tool]{Schema: table.Ref("tool"), Decode: func(_ *table.Decoder, n *table.Node) (Tool, bool) {
+		t, ok := r.readTool(n)
+		t.Place = place(n)
+		return t, ok && r.declare(n, t)
+	}}
 }
 
 // addedTool is an item of add: as in tools, or the name of one of tools.
-func addedTool() value[Tool] {
-	return value[Tool]{
-		schema: ref("tool"),
-		decode: func(d *decoder, n *yaml.Node) (Tool, bool) {
-			if n.Kind == yaml.ScalarNode && d.listed[n.Value] != nil {
-				return *d.listed[n.Value], true
-			}
-			return tool().decode(d, n)
-		},
+func (r *reader) addedTool() table.Value[Tool] {
+	v := r.tool()
+	declare := v.Decode
+	v.Decode = func(d *table.Decoder, n *table.Node) (Tool, bool) {
+		if t := cmp.Or(r.tools[n.Value], r.servers[n.Value]); n.IsScalar() && t != nil {
+			return *t, true
+		}
+		return declare(d, n)
 	}
+	return v
 }
 
-func decodeTool(d *decoder, n *yaml.Node) (Tool, bool) {
-	t := Tool{Place: Place{n.Line, n.Column}}
-	if n.Kind == yaml.ScalarNode {
-		name, ok := decodeText(d, n)
-		t.Builtin = &Builtin{Name: name}
-		return t, ok && d.isBuiltin(n, name)
-	}
-	if n.Kind != yaml.MappingNode {
-		d.at(n, "", "want a tool, found %s", kindName(n))
-		return t, false
-	}
-	keys := members(n)
-	has := func(name string) bool {
-		return slices.ContainsFunc(keys, func(m member) bool { return m.name == name })
-	}
+// readTool reads a tool by its shape.
+func (r *reader) readTool(n *table.Node) (t Tool, ok bool) {
+	keys := n.Members()
 	switch {
-	case has("mcp"):
-		t.MCP = &MCP{Required: true, Effects: "external"}
-		return t, d.tables.mcp.decode(d, n, t.MCP)
-	case has("name") || has("run"):
-		t.Program = &Program{Effects: "external"}
-		return t, d.tables.program.decode(d, n, t.Program)
-	case len(keys) == 1:
-		t.Builtin = &Builtin{Name: keys[0].name}
-		return t, d.isBuiltin(keys[0].key, keys[0].name) && builtinTable(keys[0].name).decode(d, keys[0].value, t.Builtin)
+	case n.IsScalar():
+		name, ok := table.Text().Decode(r.Decoder, n)
+		t.Builtin = &Builtin{Name: name}
+		return t, ok && r.isBuiltin(n, name)
+	case !n.IsMapping():
+		r.At(n, "", "want a tool, found %s", n.Describe())
+	case n.Find("mcp") != nil:
+		t.MCP, ok = table.Optional(mcp()).Decode(r.Decoder, n)
+	case n.Find("name") != nil || n.Find("run") != nil:
+		t.Program, ok = table.Optional(program()).Decode(r.Decoder, n)
+	case len(keys) != 1:
+		r.At(n, "write - bash: {…}, or a mapping with name and run, or one with mcp", "a tool of no known shape")
+	case r.isBuiltin(keys[0].Key, keys[0].Name):
+		t.Builtin, ok = table.Optional(builtin(keys[0].Name)).Decode(r.Decoder, keys[0].Value)
 	}
-	d.at(n, "write - bash: {…}, or a mapping with name and run, or one with mcp", "a tool of no known shape")
-	return t, false
+	return t, ok
 }
 
 // isBuiltin reports a name that no built-in tool has, or one that this
 // program cannot offer.
-func (d *decoder) isBuiltin(n *yaml.Node, name string) bool {
-	usable := d.opts.Tools
+func (r *reader) isBuiltin(n *table.Node, name string) bool {
+	usable := r.opts.Tools
 	switch {
 	case slices.Contains(usable, name):
 		return true
-	case isKnownBuiltin(name):
-		d.at(n, "there are: "+strings.Join(usable, ", "), "the tool %q is not available", name)
+	case slices.Contains(builtins, name):
+		r.At(n, "there are: "+strings.Join(usable, ", "), "the tool %q is not available", name)
 	default:
-		d.at(n, suggest(name, usable, "built-in tools"), "no built-in tool is called %s", quoted(name))
+		r.At(n, table.Suggest(name, usable, "built-in tools"), "no built-in tool is called %s", table.Quote(name))
 	}
 	return false
 }
 
 // declare notes the name of a tool; two with one name are an error.
-func (d *decoder) declare(n *yaml.Node, t Tool) bool {
-	name := ""
+func (r *reader) declare(n *table.Node, t Tool) bool {
+	kind, known, name := "tool", r.tools, ""
 	switch {
 	case t.MCP != nil:
-		if d.servers[t.MCP.Server] {
-			d.at(n, "", "the MCP server %q is here twice", t.MCP.Server)
-			return false
-		}
-		d.servers[t.MCP.Server] = true
-		d.listed[t.MCP.Server] = &t
-		return true
+		kind, known, name = "MCP server", r.servers, t.MCP.Server
 	case t.Program != nil:
 		name = t.Program.Name
 	default:
 		name = t.Builtin.Name
 	}
-	if d.tools[name] {
-		d.at(n, "", "the tool %q is here twice", name)
+	if known[name] != nil {
+		r.At(n, "", "the %s %q is here twice", kind, name)
 		return false
 	}
-	d.tools[name] = true
-	d.listed[name] = &t
+	known[name] = &t
 	return true
 }
 
-// toolNames lists the tools that have been declared.
-func (d *decoder) toolNames() []string { return slices.Sorted(maps.Keys(d.tools)) }
+// toolName is the name of a tool that the task has at some time, or of one of
+// others.
+func (r *reader) toolName(others []string) table.Value[string] {
+	return table.Filled().Then(func(_ *table.Decoder, n *table.Node, name *string) {
+		r.later(func() { r.checkToolName(n, *name, others) })
+	})
+}
+
+// checkToolName reports a name that no tool of the task can have, and that is
+// none of others. What an MCP server offers is not known before it runs.
+func (r *reader) checkToolName(n *table.Node, name string, others []string) {
+	rest, ofServer := strings.CutPrefix(name, "mcp__")
+	server, _, _ := strings.Cut(rest, "__")
+	if r.tools[name] != nil || slices.Contains(others, name) || ofServer && r.servers[server] != nil {
+		return
+	}
+	names := append(slices.Sorted(maps.Keys(r.tools)), others...)
+	r.At(n, table.Suggest(name, names, "tools"), "the task has no tool %s", table.Quote(name))
+}

@@ -7,250 +7,188 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/turnlog/turnlog/loop/task/internal/table"
 )
 
 // variable is a declaration under vars.
 type variable struct {
-	name     string
-	place    *yaml.Node
-	kind     string
+	typ      string
 	required bool
-	def      *yaml.Node
-	enum     []scalar
-	doc      string
+	def      *table.Node
+	enum     []table.Scalar
 }
 
-// The types of variables.
+// Types of variables that are no kinds of scalars.
 const (
-	typeString  = "string"
-	typeInteger = "integer"
-	typeNumber  = "number"
-	typeBoolean = "boolean"
-	typeFile    = "file"
-	typeList    = "list"
+	typeFile = "file"
+	typeList = "list"
 )
 
-func variableTable() object[variable] {
-	return object[variable]{
-		name: "a variable",
-		keys: []key[variable]{
-			to("type", oneOf(typeString, typeInteger, typeNumber, typeBoolean, typeFile, typeList), func(v *variable) *string { return &v.kind },
-				"Type of the value; default string. A file variable holds the text of the file, a list one texts."),
-			to("required", boolean(), func(v *variable) *bool { return &v.required }, "There must be a value, by --var or --vars."),
-			{
-				name: "default", schema: &schemaNode{}, doc: "Value without --var and --vars.",
-				set: func(_ *decoder, n *yaml.Node, v *variable) { v.def = n },
-			},
-			to("enum", nonEmpty(list(anyScalar())), func(v *variable) *[]scalar { return &v.enum }, "The values that are allowed."),
-			to("description", text(), func(v *variable) *string { return &v.doc }, "What the variable is for."),
-		},
-		check: func(d *decoder, n *yaml.Node, v *variable) {
-			if v.required && v.def != nil {
-				d.at(n, "", "a required variable has no use for a default")
-			}
-		},
-	}
-}
-
-// anyScalar is a text, a number, true or false.
-func anyScalar() value[scalar] {
-	return value[scalar]{
-		schema: &schemaNode{},
-		decode: func(d *decoder, n *yaml.Node) (scalar, bool) {
-			s, ok := d.scalar(n, "a text or a number")
-			if ok && (s.kind == nullKind || s.kind == listKind) {
-				d.at(n, "", "want a text or a number, found %s", s.describe())
-				return s, false
-			}
-			return s, ok
-		},
-	}
+func variableValue() table.Value[variable] {
+	return table.Mapping("a variable", variable{typ: "string"}, func(k *table.Keys, v *variable) {
+		table.To(k, "type", table.OneOf("string", "integer", "number", "boolean", typeFile, typeList), &v.typ,
+			"Type of the value; default string. A file variable holds the text of the file, a list one texts.")
+		table.To(k, "required", table.Boolean(), &v.required, "There must be a value, by --var or --vars.")
+		table.To(k, "default", table.Raw(), &v.def, "Value without --var and --vars.")
+		table.To(k, "enum", table.Some(table.Plain()), &v.enum, "The values that are allowed.")
+		table.Only(k, "description", table.Text(), "What the variable is for.")
+	}).Then(func(d *table.Decoder, n *table.Node, v *variable) {
+		if v.required && v.def != nil {
+			d.At(n, "", "a required variable has no use for a default")
+		}
+	})
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // vars reads the declarations and gives each variable its value. What failed
 // is known and broken, so that its uses are not reported again.
-func (d *decoder) vars(n *yaml.Node) {
-	if n != nil && n.Kind != yaml.MappingNode {
-		d.at(n, "write vars: { name: { type: string } }", "vars is a mapping, found %s", kindName(n))
-		n = nil
-	}
-	values := map[string]scalar{}
-	if n != nil {
-		for _, m := range members(n) {
-			d.scope.known = append(d.scope.known, m.name)
-			if s, set, ok := d.variable(m); !ok {
-				d.scope.broken["vars."+m.name] = true
+func (r *reader) vars() table.Value[*table.Node] {
+	return table.Raw().Then(func(_ *table.Decoder, n *table.Node, _ **table.Node) {
+		if !n.IsMapping() {
+			r.At(n, "write vars: { name: { type: string } }", "vars is a mapping, found %s", n.Describe())
+		}
+		values := map[string]table.Scalar{}
+		for _, m := range n.Members() {
+			r.scope.known = append(r.scope.known, m.Name)
+			if s, set, ok := r.variable(m); !ok {
+				r.scope.broken["vars."+m.Name] = true
 			} else if set {
-				values[m.name] = s
+				values[m.Name] = s
 			}
 		}
-	}
-	d.scope.vars = values
-	d.checkOverrides(n)
+		r.scope.vars = values
+	}).Says(func() *table.Schema {
+		return &table.Schema{Type: "object", AdditionalProperties: variableValue().Schema()}
+	})
 }
 
 // variable gives one variable its value.
-func (d *decoder) variable(m member) (s scalar, set, ok bool) {
-	v := variable{name: m.name, place: m.key, kind: typeString}
+func (r *reader) variable(m table.Member) (s table.Scalar, set, ok bool) {
 	switch {
-	case !variableName.MatchString(m.name):
-		d.at(m.key, "", "%s is no name for a variable", quoted(m.name))
+	case !variableName.MatchString(m.Name):
+		r.At(m.Key, "", "%s is no name for a variable", table.Quote(m.Name))
 		return s, false, false
-	case m.value.Kind != yaml.MappingNode:
-		d.at(m.value, fmt.Sprintf("write %s: { default: … }", m.name), "a variable is a mapping, found %s", kindName(m.value))
+	case !m.Value.IsMapping():
+		r.At(m.Value, fmt.Sprintf("write %s: { default: … }", m.Name), "a variable is a mapping, found %s", m.Value.Describe())
 		return s, false, false
-	case !variableTable().decode(d, m.value, &v):
+	}
+	v, ok := variableValue().Decode(r.Decoder, m.Value)
+	if !ok {
 		return s, false, false
 	}
 	if v.def != nil { // checked even if it is overridden
-		if s, ok = d.defaultValue(v); !ok {
+		if s, ok = r.defaultValue(v); !ok {
 			return s, false, false
 		}
-		set = true
 	}
-	if text, given := d.opts.Vars[v.name]; given {
-		s, ok = d.override(v, text)
+	if text, given := r.opts.Vars[m.Name]; given {
+		s = table.Scalar{Kind: table.Untyped, Text: text}
+		if v.typ == typeList {
+			s = table.SplitList(text)
+		}
+		s, ok = r.typed(v, s, m.Key, fmt.Sprintf("the value given to %q: ", m.Name))
 		return s, ok, ok
 	}
-	if !set && v.required {
-		d.at(v.place, "set it with --var "+v.name+"=…", "the variable %q has no value", v.name)
-		return s, false, false
+	if v.required {
+		r.At(m.Key, "set it with --var "+m.Name+"=…", "the variable %q has no value", m.Name)
 	}
-	return s, set, true
+	return s, v.def != nil, !v.required
 }
 
 // defaultValue reads the default of a variable. It may use the environment.
-func (d *decoder) defaultValue(v variable) (scalar, bool) {
-	if v.kind == typeList && v.def.Kind == yaml.SequenceNode {
-		items, ok := list(anyScalar()).decode(d, v.def)
-		return scalar{kind: listKind, items: items}, ok
+func (r *reader) defaultValue(v variable) (table.Scalar, bool) {
+	if v.typ == typeList && v.def.IsList() {
+		items, ok := table.List(table.Plain()).Decode(r.Decoder, v.def)
+		return table.Scalar{Kind: table.ListKind, Items: items}, ok
 	}
-	s, ok := d.scalar(v.def, "a value of type "+v.kind)
+	s, ok := r.Scalar(v.def, "a value of type "+v.typ)
 	if !ok {
 		return s, false
 	}
-	if v.kind == typeFile && (s.kind == stringKind || s.kind == untyped) {
-		text, ok := d.readText(v.def, d.path(s.text))
-		return scalar{kind: stringKind, text: text}, ok
+	if _, ok := s.As(table.TextKind); ok && v.typ == typeFile {
+		s.Text = r.Path(s.Text)
 	}
-	s, problem := v.convert(s)
-	if problem != "" {
-		d.at(v.def, "", "%s", problem)
-	}
-	return s, problem == ""
+	return r.typed(v, s, v.def, "")
 }
 
-// override reads the value that the caller gave to a variable.
-func (d *decoder) override(v variable, text string) (scalar, bool) {
-	if v.kind == typeFile {
-		text, ok := d.readText(v.place, text)
-		return scalar{kind: stringKind, text: text}, ok
-	}
-	s := scalar{kind: untyped, text: text}
-	if v.kind == typeList {
-		s = listScalar(text)
+// typed gives a value the type of the variable, a path the text of the file.
+func (r *reader) typed(v variable, s table.Scalar, place *table.Node, prefix string) (table.Scalar, bool) {
+	if path, ok := s.As(table.TextKind); ok && v.typ == typeFile {
+		text, ok := r.ReadText(place, path.Text)
+		return table.Scalar{Kind: table.TextKind, Text: text}, ok
 	}
 	s, problem := v.convert(s)
 	if problem != "" {
-		d.at(v.place, "", "the value given to %q: %s", v.name, problem)
+		r.At(place, "", "%s%s", prefix, problem)
 	}
 	return s, problem == ""
 }
 
 // convert gives a value the type of the variable.
-func (v variable) convert(s scalar) (scalar, string) {
-	want := map[string]kind{typeString: stringKind, typeInteger: integerKind, typeNumber: numberKind, typeBoolean: booleanKind, typeFile: stringKind, typeList: listKind}[v.kind]
-	valid := s.kind == want || s.kind == integerKind && want == numberKind
-	if s.kind == untyped {
-		switch want {
-		case stringKind:
-			valid = true
-		case integerKind:
-			valid = jsonInteger.MatchString(s.text)
-		case numberKind:
-			valid = jsonNumber.MatchString(s.text)
-		case booleanKind:
-			valid = s.text == "true" || s.text == "false"
+func (v variable) convert(s table.Scalar) (table.Scalar, string) {
+	got, ok := s.As(map[string]table.Kind{
+		"string": table.TextKind, "integer": table.IntegerKind, "number": table.NumberKind,
+		"boolean": table.BooleanKind, typeFile: table.TextKind, typeList: table.ListKind,
+	}[v.typ])
+	if !ok {
+		return s, "want type " + v.typ + ", found " + s.Describe()
+	}
+	values := []table.Scalar{got}
+	if len(got.Items) > 0 {
+		values = got.Items
+	}
+	allowed := texts(v.enum)
+	for _, one := range values {
+		if len(allowed) > 0 && !slices.Contains(allowed, one.Text) {
+			return s, table.Quote(one.Text) + " is none of " + strings.Join(allowed, ", ")
 		}
 	}
-	if !valid {
-		return s, "want type " + v.kind + ", found " + s.describe()
-	}
-	s.kind = want
-	if len(v.enum) == 0 {
-		return s, ""
-	}
-	names := make([]string, len(v.enum))
-	for i, e := range v.enum {
-		names[i] = e.text
-	}
-	for _, one := range append(s.items, s)[:max(len(s.items), 1)] {
-		if !slices.Contains(names, one.text) {
-			return s, quoted(one.text) + " is none of " + strings.Join(names, ", ")
-		}
-	}
-	return s, ""
-}
-
-// listScalar reads a list out of one text: [a, b] as in YAML, or a,b.
-func listScalar(text string) scalar {
-	s := scalar{kind: listKind}
-	var items []string
-	if strings.HasPrefix(strings.TrimSpace(text), "[") && yaml.Unmarshal([]byte(text), &items) == nil {
-		text = ""
-	} else if text != "" {
-		items = strings.Split(text, ",")
-	}
-	for _, item := range items {
-		s.items = append(s.items, scalar{kind: stringKind, text: strings.TrimSpace(item)})
-	}
-	return s
+	return got, ""
 }
 
 // checkOverrides reports values for variables that the file does not have.
-func (d *decoder) checkOverrides(n *yaml.Node) {
-	if d.opts.SharedVars {
+func (r *reader) checkOverrides() {
+	if r.opts.SharedVars {
 		return
 	}
-	if n == nil {
-		n = d.doc.root
+	place := r.Root
+	if n := r.Root.Find("vars"); n != nil && n.IsMapping() {
+		place = n
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.opts.Vars)) {
-		if !slices.Contains(d.scope.known, name) {
-			d.at(n, suggest(name, d.scope.known, "variables"), "a value is given to %q, which is not declared under vars", name)
-		}
+	for _, name := range undeclared(r.opts.Vars, r.scope.known) {
+		r.At(place, table.Suggest(name, r.scope.known, "variables"), "a value is given to %q, which is not declared under vars", name)
 	}
+}
+
+// undeclared lists the variables that get a value and are not known.
+func undeclared(vars map[string]string, known []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(vars)), func(name string) bool { return slices.Contains(known, name) })
 }
 
 // ParseVars reads a file of values for variables, YAML or JSON: one mapping of
 // names to texts, numbers, booleans or lists of these. The result is meant for
 // [Options].Vars. The error is [Errors].
 func ParseVars(name string, data []byte) (map[string]string, error) {
-	p := &problems{file: name}
-	doc := parseDocument(data, p)
-	if doc == nil {
-		return nil, p.err()
+	d := table.Open(name, data, format())
+	checkSecrets(d)
+	if d.Root == nil {
+		return nil, d.Err()
 	}
 	out := map[string]string{}
-	for _, m := range members(doc.root) {
-		switch m.value.Kind {
-		case yaml.SequenceNode:
-			out[m.name] = string(literalJSON(m.value))
-		case yaml.ScalarNode:
-			s, problem := plainScalar(m.value)
-			if problem == "" && s.kind == nullKind {
-				problem = "the variable has no value"
-			}
-			if problem != "" {
-				p.at(m.value, "", "%s", problem)
-			}
-			out[m.name] = s.text
+	for _, m := range d.Root.Members() {
+		switch {
+		case m.Value.IsList():
+			out[m.Name] = string(m.Value.Literal())
+		case m.Value.IsMapping():
+			d.At(m.Value, "", "want a text, a number or a list, found %s", m.Value.Describe())
 		default:
-			p.at(m.value, "", "want a text, a number or a list, found %s", kindName(m.value))
+			s, ok := d.Scalar(m.Value, "")
+			if ok && s.Kind == table.NullKind {
+				d.At(m.Value, "", "the variable has no value")
+			}
+			out[m.Name] = s.Text
 		}
 	}
-	return out, p.err()
+	return out, d.Err()
 }
