@@ -66,7 +66,7 @@ type attempt struct {
 // this task alone.
 func (a *attempt) main(ctx context.Context) (res Result) {
 	a.began, a.history, a.ids = a.b.o.Now(), &replay.State{}, ids{}
-	a.kit = toolkit{task: a.task, override: a.b.o.Tools}
+	a.kit = toolkit{task: a.task, builtins: a.b.o.Builtins, override: a.b.o.Tools}
 	ctx, a.abort = context.WithCancelCause(ctx)
 	defer a.abort(nil)
 	defer func() {

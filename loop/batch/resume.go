@@ -83,7 +83,7 @@ func (a *attempt) restore() {
 	}
 	a.conversation.Restore(p.turns, p.toolNames, p.delivered)
 	a.tools.Restore(p.turns, p.toolNames)
-	a.permissions.Restore(p.answer, p.said)
+	a.permissions.Restore(a.tools.All(), p.answer, p.said)
 	a.repeated.Restore(a.history.Messages())
 	a.checks.Restore(p.delivered)
 	if a.output != nil {
