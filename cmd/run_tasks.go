@@ -15,7 +15,6 @@ import (
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
-	"github.com/turnlog/turnlog/loop/tool/builtin"
 )
 
 // batch reads all that a run needs, before anything is started.
@@ -111,7 +110,7 @@ func (o *runOptions) load(batchID string) ([]*task.File, error) {
 	}
 	files, err := task.LoadAll(paths, task.Options{
 		Vars: vars, Model: o.Model, Env: o.lookupEnv, BatchID: batchID,
-		Providers: provider.Names(), Tools: builtin.All().Names(),
+		Providers: provider.Names(),
 	})
 	if err != nil {
 		return nil, usagef("%w", err)

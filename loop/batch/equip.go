@@ -70,7 +70,7 @@ func (k *toolkit) one(ctx context.Context, item task.Tool) ([]loop.Tool, error) 
 		o.Timeout, o.MaxOutput, o.Sequential = p.Timeout, p.MaxOutput, p.Sequential
 		t, err := process.NewProgram(process.Program{
 			Name: p.Name, Description: p.Description, Parameters: p.Parameters,
-			Argv: k.task.Argv(p.Run), Effects: loop.Effects(p.Effects),
+			Argv: k.task.Argv(p.Run), Effects: loop.Effects(p.Effects), Paths: p.Paths,
 		}, o)
 		return []loop.Tool{t}, err
 	case item.MCP != nil:
@@ -85,7 +85,7 @@ func (k *toolkit) connect(ctx context.Context, m *task.MCP, o tool.Options) ([]l
 	o.AllowEnv = append(o.AllowEnv[:len(o.AllowEnv):len(o.AllowEnv)], m.Env...)
 	s, err := mcp.Connect(ctx, mcp.Config{
 		Name: m.Server, Command: k.task.Argv(m.Command), URL: m.URL, HeadersEnv: m.HeadersEnv,
-		Tools: m.Tools, Effects: loop.Effects(m.Effects),
+		Tools: m.Tools, Effects: loop.Effects(m.Effects), Paths: m.Paths,
 	}, o)
 	switch {
 	case err == nil:

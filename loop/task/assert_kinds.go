@@ -20,7 +20,7 @@ func assertedTool() value[string] {
 		decode: func(d *decoder, n *yaml.Node) (string, bool) {
 			name, ok := v.decode(d, n)
 			if ok {
-				d.later(func() { d.checkToolName(n, name, builtins) })
+				d.later(func() { d.checkToolName(n, name, d.opts.Builtins.Names()) })
 			}
 			return name, ok
 		},

@@ -2,6 +2,7 @@ package task
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -111,7 +112,7 @@ func (d *decoder) toolPattern(n *yaml.Node, pattern string) bool {
 		return false
 	}
 	if !strings.ContainsAny(pattern, `*?[\`) {
-		d.later(func() { d.checkToolName(n, pattern, builtins) })
+		d.later(func() { d.checkToolName(n, pattern, d.opts.Builtins.Names()) })
 	}
 	return true
 }
@@ -119,13 +120,14 @@ func (d *decoder) toolPattern(n *yaml.Node, pattern string) bool {
 // checkArgument reports a misspelt argument of a built-in tool: it would deny
 // nothing.
 func (d *decoder) checkArgument(n *yaml.Node, p Permission) {
-	usual := "path"
-	if p.Tool == "bash" {
-		usual = "command"
-	}
-	_, near := nearest(p.Argument, []string{usual})
-	if isKnownBuiltin(p.Tool) && near && p.Argument != usual {
-		d.at(n, suggest(p.Argument, []string{usual}, ""), "the tool %s has no argument %s", p.Tool, quoted(p.Argument))
+	for _, t := range d.opts.Builtins.Facts() {
+		if t.Name != p.Tool {
+			continue
+		}
+		names, _ := propertyNames(t.Parameters)
+		if _, near := nearest(p.Argument, names); near && !slices.Contains(names, p.Argument) {
+			d.at(n, suggest(p.Argument, names, ""), "the tool %s has no argument %s", p.Tool, quoted(p.Argument))
+		}
 	}
 }
 

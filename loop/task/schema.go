@@ -3,6 +3,9 @@ package task
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
+
+	builtins "github.com/turnlog/turnlog/loop/tool/builtin"
 )
 
 // schemaNode is the part of JSON Schema that describes task files. Fields are
@@ -138,11 +141,12 @@ func oneKey(s *schemaNode) *schemaNode {
 // toolSchema lists the shapes of a tool.
 func toolSchema() *schemaNode {
 	var settings definitions
-	for _, name := range builtins {
+	names := builtins.All().Names()
+	for _, name := range names {
 		settings = append(settings, definition{name, builtinTable(name).objectSchema()})
 	}
 	return &schemaNode{AnyOf: []*schemaNode{
-		{Type: "string", MinLength: 1, Description: "A built-in tool: read write edit ls find grep bash. In add also the name of a tool that was removed."},
+		{Type: "string", MinLength: 1, Description: "A built-in tool: " + strings.Join(names, " ") + ". In add also the name of a tool that was removed."},
 		oneKey(&schemaNode{Type: "object", Description: "A built-in tool with settings.", Properties: &settings, AdditionalProperties: false}),
 		programTable().objectSchema().described("A program as a tool."),
 		mcpTable().objectSchema().described("The tools of an MCP server."),

@@ -3,6 +3,7 @@ package task
 import (
 	"encoding/json"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,6 +41,7 @@ type Program struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON Schema of the arguments; nil: there are none
 	Run         []string        `json:"run"`                  // argv, see Task.Argv; there is no shell
 	Effects     string          `json:"effects"`              // none read write external; default external
+	Paths       []string        `json:"paths,omitempty"`      // arguments that name files, for permissions
 	Timeout     time.Duration   `json:"timeout,omitempty"`
 	MaxOutput   int64           `json:"max_output,omitempty"` // bytes
 	Sequential  bool            `json:"sequential,omitempty"`
@@ -48,15 +50,16 @@ type Program struct {
 // MCP is a server whose tools the agent gets, each as mcp__<server>__<tool>.
 // Either Command or URL is set.
 type MCP struct {
-	Server     string            `json:"server"`
-	Command    []string          `json:"command,omitempty"`
-	URL        string            `json:"url,omitempty"`
-	HeadersEnv map[string]string `json:"headers_env,omitempty"` // header → environment variable
-	Env        []string          `json:"env,omitempty"`         // names and patterns of what the server gets
-	Tools      []string          `json:"tools,omitempty"`       // patterns of the server's tool names; none is all
-	Required   bool              `json:"required"`              // without the server there is no run; default true
-	Effects    string            `json:"effects"`               // of all its tools; default external
-	Timeout    time.Duration     `json:"timeout,omitempty"`     // of one call
+	Server     string              `json:"server"`
+	Command    []string            `json:"command,omitempty"`
+	URL        string              `json:"url,omitempty"`
+	HeadersEnv map[string]string   `json:"headers_env,omitempty"` // header → environment variable
+	Env        []string            `json:"env,omitempty"`         // names and patterns of what the server gets
+	Tools      []string            `json:"tools,omitempty"`       // patterns of the server's tool names; none is all
+	Required   bool                `json:"required"`              // without the server there is no run; default true
+	Effects    string              `json:"effects"`               // of all its tools; default external
+	Paths      map[string][]string `json:"paths,omitempty"`       // pattern of its tools' names → arguments that name files
+	Timeout    time.Duration       `json:"timeout,omitempty"`     // of one call
 }
 
 // Execution is how the tool calls of one message run.
@@ -72,13 +75,6 @@ const (
 )
 
 func defaultExecution() Execution { return Execution{Mode: Parallel} }
-
-// builtins are the tools that turnlog knows. Which of them can be used is for
-// the caller to say, Options.Tools.
-var builtins = []string{"read", "write", "edit", "ls", "find", "grep", "bash"}
-
-// isKnownBuiltin says whether a name is one of them.
-func isKnownBuiltin(name string) bool { return slices.Contains(builtins, name) }
 
 func executionTable() object[Execution] {
 	return object[Execution]{
@@ -113,29 +109,29 @@ func programTable() object[Program] {
 			to("parameters", parameters(), func(p *Program) *json.RawMessage { return &p.Parameters }, "JSON Schema of the arguments; it reaches the model unchanged."),
 			to("run", nonEmpty(list(text())), func(p *Program) *[]string { return &p.Run }, "The program and its arguments; there is no shell. {name} stands for the argument of that name; all of them come as JSON on stdin.").must(),
 			to("effects", effects(), func(p *Program) *string { return &p.Effects }, "What a call does to the world, and so whether it may be repeated; default external."),
+			to("paths", nonEmpty(list(filled())), func(p *Program) *[]string { return &p.Paths }, "Parameters that name files, one or a list of them: permissions match every spelling of such a path."),
 			to("timeout", duration(), func(p *Program) *time.Duration { return &p.Timeout }, "How long a call may take."),
 			to("max_output", size(), func(p *Program) *int64 { return &p.MaxOutput }, "How much of the output the model sees, 8MB at most."),
 			to("sequential", boolean(), func(p *Program) *bool { return &p.Sequential }, "An answer that calls this tool has its calls run one after the other."),
 		},
-		check: checkPlaceholders,
+		check: checkArguments,
 	}
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
 
-// checkPlaceholders reports a placeholder that is no argument of the tool: one
-// that fills its place in argv alone, or one with a near name. Other braces
-// are left to the program.
-func checkPlaceholders(d *decoder, n *yaml.Node, p *Program) {
+// checkArguments reports what is named as an argument of the tool and is none:
+// a placeholder that fills its place in argv alone, or one with a near name
+// (other braces are left to the program), and a path.
+func checkArguments(d *decoder, n *yaml.Node, p *Program) {
 	if placeholder.MatchString(p.Run[0]) {
 		d.at(n, "", "run lets the model choose the program")
 	}
-	var known struct{ Properties map[string]json.RawMessage }
-	if len(p.Parameters) > 0 && json.Unmarshal(p.Parameters, &known) != nil {
+	names, ok := propertyNames(p.Parameters)
+	if !ok {
 		d.at(n, "", "parameters: properties must be a mapping")
 		return
 	}
-	names := slices.Sorted(maps.Keys(known.Properties))
 	for _, arg := range p.Run[1:] {
 		for _, m := range placeholder.FindAllStringSubmatch(arg, -1) {
 			_, near := nearest(m[1], names)
@@ -144,6 +140,18 @@ func checkPlaceholders(d *decoder, n *yaml.Node, p *Program) {
 			}
 		}
 	}
+	for i, name := range p.Paths {
+		if !slices.Contains(names, name) {
+			d.at(find(n, "paths").Content[i], suggest(name, names, "parameters"), "paths has %s, which is no parameter of %s", quoted(name), p.Name)
+		}
+	}
+}
+
+// propertyNames are the arguments that a JSON Schema declares.
+func propertyNames(parameters json.RawMessage) ([]string, bool) {
+	var known struct{ Properties map[string]json.RawMessage }
+	ok := len(parameters) == 0 || json.Unmarshal(parameters, &known) == nil
+	return slices.Sorted(maps.Keys(known.Properties)), ok
 }
 
 func mcpTable() object[MCP] {
@@ -158,6 +166,7 @@ func mcpTable() object[MCP] {
 			to("tools", nonEmpty(list(filled())), func(m *MCP) *[]string { return &m.Tools }, "Patterns of the tools to take; default: all."),
 			to("required", boolean(), func(m *MCP) *bool { return &m.Required }, "Without this server there is no run (exit 3); default true. False: run without it and say so."),
 			to("effects", effects(), func(m *MCP) *string { return &m.Effects }, "What calls of its tools do to the world; default external."),
+			to("paths", mapOf(nonEmpty(list(filled()))), func(m *MCP) *map[string][]string { return &m.Paths }, "Arguments that name files, by the name of the tool or a pattern: { move_file: [source, destination] }. Permissions match every spelling of such a path."),
 			to("timeout", duration(), func(m *MCP) *time.Duration { return &m.Timeout }, "How long a call may take."),
 		},
 		check: func(d *decoder, n *yaml.Node, m *MCP) {
@@ -172,6 +181,12 @@ func mcpTable() object[MCP] {
 				d.at(n, "", "env belongs to a server with a command")
 			case m.URL != "" && !isHTTP(m.URL):
 				d.at(n, "", "url: want http:// or https:// and a host, without a password")
+			case m.Paths != nil:
+				for _, of := range members(find(n, "paths")) {
+					if _, err := path.Match(of.name, ""); err != nil {
+						d.at(of.key, "", "%s is no pattern", quoted(of.name))
+					}
+				}
 			}
 		},
 	}
@@ -250,18 +265,13 @@ func decodeTool(d *decoder, n *yaml.Node) (Tool, bool) {
 	return t, false
 }
 
-// isBuiltin reports a name that no built-in tool has, or one that this
-// program cannot offer.
+// isBuiltin reports a name that no built-in tool has.
 func (d *decoder) isBuiltin(n *yaml.Node, name string) bool {
-	usable := d.opts.Tools
-	switch {
-	case slices.Contains(usable, name):
+	names := d.opts.Builtins.Names()
+	if slices.Contains(names, name) {
 		return true
-	case isKnownBuiltin(name):
-		d.at(n, "there are: "+strings.Join(usable, ", "), "the tool %q is not available", name)
-	default:
-		d.at(n, suggest(name, usable, "built-in tools"), "no built-in tool is called %s", quoted(name))
 	}
+	d.at(n, suggest(name, names, "built-in tools"), "no built-in tool is called %s", quoted(name))
 	return false
 }
 
