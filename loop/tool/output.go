@@ -78,20 +78,10 @@ func Clip(s string, maximum int64) string {
 }
 
 // prefix is the beginning of a text, at most n bytes of whole runes.
-func prefix(s string, n int64) string {
-	if int64(len(s)) <= n {
-		return s
-	}
-	return trimEnd(s[:n])
-}
+func prefix(s string, n int64) string { return trimEnd(s[:min(n, int64(len(s)))]) }
 
 // suffix is the end of a text, at most n bytes of whole runes.
-func suffix(s string, n int64) string {
-	if int64(len(s)) <= n {
-		return s
-	}
-	return trimStart(s[int64(len(s))-n:])
-}
+func suffix(s string, n int64) string { return trimStart(s[max(0, int64(len(s))-n):]) }
 
 func mark(bytes int64) string { return fmt.Sprintf("\n[... %d bytes left out ...]\n", bytes) }
 

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -131,23 +130,18 @@ func (s *search) file(ctx context.Context, name string, f io.ReadCloser) error {
 	}
 	var before []string // lines that were not shown
 	after := 0          // lines to show yet
-	for no := 1; ; no++ {
-		if no%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	no := 0
+	for line, err := range lines(ctx, r, maxLineSearched) {
+		if err != nil {
+			return ctx.Err() // what could be read of it was searched
 		}
-		line := tool.Capture{Max: maxLineSearched}
-		err := readLine(r, &line)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil // what could be read of it was searched
-		}
-		if line.Total > 0 {
-			text := strings.TrimRight(line.Text(), "\r\n")
-			before, after = s.line(name, no, text, before, after)
-		}
-		if err != nil || s.done {
-			return nil
+		no++
+		before, after = s.line(name, no, strings.TrimRight(line.Text(), "\r\n"), before, after)
+		if s.done {
+			break
 		}
 	}
+	return nil
 }
 
 // line looks at one line and shows what is due.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"mime"
 	"path/filepath"
 	"strings"
@@ -98,16 +99,8 @@ type page struct {
 }
 
 func (p *page) fill(ctx context.Context, r *bufio.Reader) error {
-	for {
-		if p.seen%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		line := tool.Capture{Max: p.max}
-		err := readLine(r, &line)
-		if errors.Is(err, io.EOF) && line.Total == 0 {
-			return nil
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
+	for line, err := range lines(ctx, r, p.max) {
+		if err != nil {
 			return err
 		}
 		p.seen++
@@ -124,15 +117,31 @@ func (p *page) fill(ctx context.Context, r *bufio.Reader) error {
 		p.text.WriteString(s)
 		p.lines++
 	}
+	return nil
 }
 
-// readLine reads up to and with the next newline. A line may be of any length.
-func readLine(r *bufio.Reader, line io.Writer) error {
-	for {
-		part, err := r.ReadSlice('\n')
-		_, _ = line.Write(part) // a capture takes everything
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err
+// lines yields the lines of a file with their ends, of each at most so many
+// bytes. A line may be of any length.
+func lines(ctx context.Context, r *bufio.Reader, maximum int64) iter.Seq2[*tool.Capture, error] {
+	return func(yield func(*tool.Capture, error) bool) {
+		for n := 0; ; n++ {
+			if n%1024 == 0 && ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
+			}
+			line := &tool.Capture{Max: maximum}
+			part, err := r.ReadSlice('\n')
+			for ; errors.Is(err, bufio.ErrBufferFull); part, err = r.ReadSlice('\n') {
+				_, _ = line.Write(part) // a capture takes everything
+			}
+			_, _ = line.Write(part)
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(nil, err)
+				return
+			}
+			if line.Total == 0 || !yield(line, nil) || err != nil {
+				return
+			}
 		}
 	}
 }

@@ -18,8 +18,8 @@ type workdir struct {
 	root    *os.Root
 }
 
-// openWorkdir gives access to the files below dir, until close. Each call opens it
-// anew, so that a tool holds nothing between calls.
+// openWorkdir gives access to the files below the working directory, until
+// close. Each call opens it anew, so that a tool holds nothing between calls.
 func openWorkdir(o tool.Options) (*workdir, error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,8 +53,9 @@ type Server struct {
 	program *program // nil over HTTP
 	hangUp  func()   // over HTTP: closes what connections are left
 
+	changed atomic.Bool
+
 	mu       sync.Mutex
-	changed  bool
 	tools    []loop.Tool
 	warnings []string
 
@@ -86,7 +89,7 @@ func Connect(ctx context.Context, c Config, o tool.Options) (*Server, error) {
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "turnlog", Version: "1"}, &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{}, // nobody is there to be asked, and no model to be lent
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.note() },
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.changed.Store(true) },
 		ProgressNotificationHandler: s.showProgress,
 	})
 	s.session, err = client.Connect(ctx, transport, nil)
@@ -134,17 +137,7 @@ func (s *Server) Warnings() []string {
 
 // Changed reports whether the server has announced another list since the last
 // one. Then Refresh gets it.
-func (s *Server) Changed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.changed
-}
-
-func (s *Server) note() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.changed = true
-}
+func (s *Server) Changed() bool { return s.changed.Load() }
 
 // Refresh lists the tools again. After an error the old list stands.
 func (s *Server) Refresh(ctx context.Context) error {
@@ -160,24 +153,15 @@ func (s *Server) Refresh(ctx context.Context) error {
 const maxTools = 10_000
 
 func (s *Server) list(ctx context.Context) error {
-	s.mu.Lock()
-	s.changed = false // a change from now on is one more
-	s.mu.Unlock()
+	s.changed.Store(false) // a change from now on is one more
 	var found []*sdk.Tool
-	cursor := ""
-	for {
-		page, err := s.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+	for t, err := range s.session.Tools(ctx, nil) {
 		if err != nil {
 			return err
 		}
-		found = append(found, page.Tools...)
-		if page.NextCursor == "" {
-			break
+		if found = append(found, t); len(found) > maxTools {
+			return fmt.Errorf("the list of tools does not end: %d so far", len(found))
 		}
-		if page.NextCursor == cursor || len(page.Tools) == 0 || len(found) > maxTools {
-			return fmt.Errorf("the list of tools does not end: %d so far, next page %q", len(found), page.NextCursor)
-		}
-		cursor = page.NextCursor
 	}
 	return s.take(found)
 }
@@ -243,10 +227,7 @@ func toolNames(tools []*sdk.Tool) string {
 	for _, t := range tools {
 		names = append(names, t.Name)
 	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // checkSchema says what of a schema will not be enforced. A schema that does

@@ -16,7 +16,7 @@ import (
 // left the group (setsid), even when they lost their parent (double fork).
 // These are known by a mark in their environment, or because their parent was
 // known when they were looked for; those who hid from both are found by
-// [orphans.end].
+// [orphans.leave].
 type family struct {
 	pid    int
 	since  uint64 // start time; nobody older belongs to the family
