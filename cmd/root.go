@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnlog/turnlog/loop/tool"
+	"github.com/turnlog/turnlog/loop/tool/process"
 )
 
 // commands is the table of commands.
@@ -166,7 +166,7 @@ func untilSignal(parent context.Context) (context.Context, func()) {
 			case sig := <-signals:
 				s := sig.(syscall.Signal)
 				if heard.again(s, time.Now()) {
-					tool.EndChildren() // a tool that ignores SIGTERM would outlive us
+					process.EndChildren() // a tool that ignores SIGTERM would outlive us
 					os.Exit(exitSignalled + int(s))
 				}
 				cancel(signalError(s)) // the first cause stays

@@ -17,7 +17,6 @@ import (
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
-	"github.com/turnlog/turnlog/loop/tool"
 )
 
 // read reads all that a run needs, before anything is started.
@@ -95,7 +94,7 @@ func (o *runOptions) load() ([]*task.File, error) {
 	}
 	files, err := task.LoadAll(paths, task.Options{
 		Vars: vars, Model: o.Model, Env: o.lookupEnv, BatchID: o.Batch.ID,
-		Providers: provider.Names(), Tools: tool.Names(),
+		Providers: provider.Names(),
 	})
 	if err != nil {
 		return nil, usagef("%w", err)

@@ -76,6 +76,10 @@ type Tool struct {
 	Sequential bool    // a batch with this tool runs one call after the other
 	Effects    Effects // what running it twice would do
 
+	// Arguments says what values are more than a text, by the name of the
+	// argument. It is for seams that judge calls; the loop does not look at it.
+	Arguments map[string]Argument
+
 	// Prepare may mend raw arguments before they are validated. Nil keeps them.
 	Prepare func(args json.RawMessage) (json.RawMessage, error)
 
@@ -94,6 +98,18 @@ const (
 	Read     Effects = "read"
 	Write    Effects = "write"
 	External Effects = "external"
+)
+
+// Argument is what the value of an argument stands for.
+type Argument string
+
+// The arguments that are more than a text.
+const (
+	// Path names a file, or several in a list; Effects say what becomes of it.
+	// It is relative to the directory that the tool works in.
+	Path Argument = "path"
+	// Shell is a program in the language of a POSIX shell or of bash.
+	Shell Argument = "shell"
 )
 
 // Result is what a tool gave.

@@ -58,7 +58,7 @@ func (a *attempt) main(ctx context.Context, resumed bool) (res results.Result) {
 	}()
 	limits := a.task.Finish.Limits
 	a.setup = setup{
-		task: a.task, stop: &a.stop, kit: toolkit{task: a.task, override: a.b.o.Tools},
+		task: a.task, stop: &a.stop, kit: toolkit{task: a.task, builtins: a.b.o.Builtins, override: a.b.o.Tools},
 		clock: policy.StartClock(limits.Wall, limits.Idle, &a.stop, a.abort),
 	}
 	if err := a.play(ctx, resumed); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/turnlog/turnlog/loop/journal"
 	"github.com/turnlog/turnlog/loop/provider"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/loop/tool/builtin"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
@@ -44,6 +45,8 @@ type Options struct {
 	RetryErrors bool // with Resume: tasks that ended as error run again
 
 	Control *Control // takes commands for tasks; nil takes none
+
+	Builtins builtin.Table // the tools of turnlog's own; nil is all of them
 
 	// Seams for tests. Nil is the real thing.
 	Now   func() time.Time

@@ -71,7 +71,7 @@ func (s *setup) equip(ctx context.Context, before policy.Account, ledger *policy
 	for _, server := range s.kit.servers {
 		s.tools.Follow(server)
 	}
-	s.permissions = policy.NewPermissions(t.Permissions, s.stop).Within(t.Path(t.Workdir))
+	s.permissions = policy.NewPermissions(t.Permissions, t.Path(t.Workdir), s.stop)
 	s.repeated = policy.NewRepeatedCalls(t.Finish.Limits.RepeatedCall, s.stop)
 	s.conversation = policy.NewConversation(t.Steering, t.FollowUps)
 	s.checks = policy.NewChecks(t.Finish.Checks, s.program, s.stop)
@@ -111,7 +111,7 @@ func maxTokens(m *task.Model) int64 {
 func (s *setup) restore(p *session.Past, history []transcript.Message) {
 	s.conversation.Restore(p.Turns, p.Results, p.Delivered)
 	s.tools.Restore(p.Turns, p.Results)
-	s.permissions.Restore(p.LastCalls(), p.Said)
+	s.permissions.Restore(s.tools.All(), p.LastCalls(), p.Said)
 	s.repeated.Restore(history)
 	s.checks.Restore(p.Delivered)
 	if s.output != nil {

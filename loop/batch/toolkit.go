@@ -9,14 +9,18 @@ import (
 	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/task"
 	"github.com/turnlog/turnlog/loop/tool"
+	"github.com/turnlog/turnlog/loop/tool/builtin"
+	"github.com/turnlog/turnlog/loop/tool/mcp"
+	"github.com/turnlog/turnlog/loop/tool/process"
 	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // toolkit makes the tools of one attempt and closes what they hold.
 type toolkit struct {
 	task     *task.Task
+	builtins builtin.Table
 	override func(*task.Task, []task.Tool) ([]loop.Tool, error) // for tests
-	servers  []*tool.Server
+	servers  []*mcp.Server
 	notes    []string // what a person should know: servers that are not there
 }
 
@@ -46,14 +50,14 @@ func (k *toolkit) one(ctx context.Context, item task.Tool) ([]loop.Tool, error) 
 	case item.Builtin != nil:
 		b := item.Builtin
 		o.Timeout, o.MaxOutput, o.Sequential = b.Timeout, b.MaxOutput, b.Sequential
-		t, err := tool.New(b.Name, o)
+		t, err := k.builtins.New(b.Name, o)
 		return []loop.Tool{t}, err
 	case item.Program != nil:
 		p := item.Program
 		o.Timeout, o.MaxOutput, o.Sequential = p.Timeout, p.MaxOutput, p.Sequential
-		t, err := tool.NewProgram(tool.Program{
+		t, err := process.NewProgram(process.Program{
 			Name: p.Name, Description: p.Description, Parameters: p.Parameters,
-			Argv: k.task.Argv(p.Run), Effects: loop.Effects(p.Effects),
+			Argv: k.task.Argv(p.Run), Effects: loop.Effects(p.Effects), Paths: p.Paths,
 		}, o)
 		return []loop.Tool{t}, err
 	case item.MCP != nil:
@@ -66,9 +70,9 @@ func (k *toolkit) one(ctx context.Context, item task.Tool) ([]loop.Tool, error) 
 func (k *toolkit) connect(ctx context.Context, m *task.MCP, o tool.Options) ([]loop.Tool, error) {
 	o.Timeout = m.Timeout
 	o.AllowEnv = append(o.AllowEnv[:len(o.AllowEnv):len(o.AllowEnv)], m.Env...)
-	s, err := tool.Connect(ctx, tool.ServerConfig{
+	s, err := mcp.Connect(ctx, mcp.Config{
 		Name: m.Server, Command: k.task.Argv(m.Command), URL: m.URL, HeadersEnv: m.HeadersEnv,
-		Tools: m.Tools, Optional: !m.Required, Effects: loop.Effects(m.Effects),
+		Tools: m.Tools, Effects: loop.Effects(m.Effects), Paths: m.Paths,
 	}, o)
 	switch {
 	case err == nil:
@@ -95,7 +99,7 @@ func (k *toolkit) close() error {
 func (k *toolkit) program(ctx context.Context, argv []string, timeout time.Duration) (output string, ok bool) {
 	o := k.options()
 	o.Timeout = timeout
-	t, err := tool.NewProgram(tool.Program{Name: argv[0], Argv: k.task.Argv(argv)}, o)
+	t, err := process.NewProgram(process.Program{Name: argv[0], Argv: k.task.Argv(argv)}, o)
 	if err != nil {
 		return err.Error(), false
 	}

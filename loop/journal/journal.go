@@ -311,7 +311,7 @@ func (j *Journal) syncsAfter(e *transcript.Entry) bool {
 	switch e.Custom.CustomType {
 	case transcript.CustomCall:
 		var intent transcript.CallIntent
-		return e.Custom.Decode(&intent) != nil || intent.Effects != "none" && intent.Effects != "read"
+		return e.Custom.Decode(&intent) != nil || !intent.Repeatable()
 	case transcript.CustomTurn, transcript.CustomEnd:
 		return j.o.Sync != SyncNone
 	}

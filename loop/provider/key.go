@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnlog/turnlog/loop/tool"
+	"github.com/turnlog/turnlog/loop/tool/process"
 )
 
 // keyCommandTimeout bounds a key command; those that ask a cloud for a token
@@ -18,7 +18,7 @@ const keyCommandTimeout = 30 * time.Second
 // each request. What the program printed never becomes part of an error.
 func keyFromCommand(argv ...string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		out, err := tool.Output(ctx, keyCommandTimeout, argv...)
+		out, err := process.Output(ctx, keyCommandTimeout, argv...)
 		if err != nil {
 			return "", fmt.Errorf("API key: %w", err)
 		}

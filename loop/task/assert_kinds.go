@@ -21,7 +21,7 @@ func severityKey(k *table.Keys, field *string) {
 // used can be said of one that was never there.
 func (r *reader) toolUsed(severity *string) table.Value[ToolUsed] {
 	return table.Mapping("tool_used", ToolUsed{}, func(k *table.Keys, u *ToolUsed) {
-		table.To(k, "name", r.toolName(builtins), &u.Name, "The tool.").Must()
+		table.To(k, "name", r.toolName(r.opts.Builtins.Names()), &u.Name, "The tool.").Must()
 		table.To(k, "min", table.Integer(0, math.MaxInt32), &u.Min, "At least so many calls; default 1, or 0 with max: 0.")
 		table.To(k, "max", table.Optional(table.Integer(0, math.MaxInt32)), &u.Max, "At most so many calls.")
 		severityKey(k, severity)
@@ -45,16 +45,16 @@ func (r *reader) toolSequence(severity *string) table.Value[ToolSequence] {
 
 // step is a tool name, or one with arguments.
 func (r *reader) step() table.Value[Step] {
-	short := table.Convert(r.toolName(builtins), func(name string) Step { return Step{Name: name} })
+	short := table.Convert(r.toolName(r.opts.Builtins.Names()), func(name string) Step { return Step{Name: name} })
 	return table.Either(short, table.Mapping("a step", Step{}, func(k *table.Keys, s *Step) {
-		table.To(k, "name", r.toolName(builtins), &s.Name, "The tool.").Must()
+		table.To(k, "name", r.toolName(r.opts.Builtins.Names()), &s.Name, "The tool.").Must()
 		table.To(k, "args", table.JSONObject(), &s.Args, "Arguments of the call.")
 	}))
 }
 
 func (r *reader) toolArgs(severity *string) table.Value[ToolArgs] {
 	return table.Mapping("tool_args", ToolArgs{Match: "partial"}, func(k *table.Keys, a *ToolArgs) {
-		table.To(k, "name", r.toolName(builtins), &a.Name, "The tool.").Must()
+		table.To(k, "name", r.toolName(r.opts.Builtins.Names()), &a.Name, "The tool.").Must()
 		table.To(k, "match", table.OneOf("exact", "partial"), &a.Match, "partial (default): the call may have other arguments besides.")
 		table.To(k, "args", table.JSONObject(), &a.Args, "The arguments.").Must()
 		severityKey(k, severity)

@@ -36,9 +36,9 @@
 //	MODEL    { provider: openai, name, base_url, api_key_env | api_key_command, thinking, params, timeouts, retry, rate, price }
 //	         { provider: scripted, responses: [{ text, calls: [{ name, arguments }] }…] }: a model without network
 //	         { provider: recorded, from: transcript }: answers out of an earlier run
-//	TOOL     read write edit ls find grep bash, or { bash: { timeout, max_output, sequential } }
-//	         { name, description, parameters, run: [argv], effects: none | read | write | external, timeout }: a program
-//	         { mcp: name, command: [argv] | url, headers_env, env, tools, required }: an MCP server
+//	TOOL     name of a built-in tool, or { bash: { timeout, max_output, sequential } }
+//	         { name, description, parameters, run: [argv], effects: none | read | write | external, paths: [parameter], timeout }: a program
+//	         { mcp: name, command: [argv] | url, headers_env, env, tools, required, effects, paths: { tool: [argument] } }: an MCP server
 //	MESSAGE  text, or { when: WHEN, text }
 //	WHEN     { after_turn: n }, or { after_tool: name, nth: n }
 //

@@ -51,6 +51,13 @@ func TestErrors(t *testing.T) {
 			"placeholder", "tools: [{ name: x, description: x, parameters: { type: object, properties: { tag: {} } }, run: [./x, \"--since={tga}\"] }]",
 			`4:9: run has {tga}, which is no parameter of x (did you mean "tag"?)`,
 		},
+		{
+			"path that is no parameter", "tools: [{ name: x, description: x, parameters: { type: object, properties: { src: {} } }, run: [./x], paths: [src, scr] }]",
+			`4:116: paths has "scr", which is no parameter of x (did you mean "src"?)`,
+		},
+		{"paths of a server in a list", "tools: [{ mcp: x, command: [a], paths: [src] }]", `4:40: want a mapping, found a list`},
+		{"paths of a tool that are none", "tools: [{ mcp: x, command: [a], paths: { move: src } }]", `4:48: want a list, found "src"`},
+		{"paths of no pattern", "tools: [{ mcp: x, command: [a], paths: { \"[\": [src] } }]", `4:42: "[" is no pattern`},
 		{"parameters of no object", "tools: [{ name: x, description: x, parameters: { type: array }, run: [./x] }]", `4:48: parameters need type: object, as arguments are one`},
 		{
 			"parameters that are no schema", "tools: [{ name: x, description: x, parameters: { type: object, properties: { a: { type: strnig } } }, run: [./x] }]",

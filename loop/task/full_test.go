@@ -89,7 +89,7 @@ func TestEveryOtherKey(t *testing.T) {
 	if diff := cmp.Diff([]string{"shelf", "boxes", "heavy", "weight", "rules", "sizes"}, f.Vars); diff != "" {
 		t.Errorf("vars (-want +got):\n%s", diff)
 	}
-	if got := last.Assert[7]; got.Kind != "text" || got.Severity != task.SeverityWarning || got.Place != (task.Place{Line: 126, Column: 5}) {
+	if got := last.Assert[7]; got.Kind != "text" || got.Severity != task.SeverityWarning || got.Place != (task.Place{Line: 128, Column: 5}) {
 		t.Errorf("assertion %s %s at %v", got.Kind, got.Severity, got.Place)
 	}
 }

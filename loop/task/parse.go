@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/turnlog/turnlog/loop/task/internal/table"
+	builtins "github.com/turnlog/turnlog/loop/tool/builtin"
 )
 
 // Version is the major version of the task file format that is read here.
@@ -20,9 +21,9 @@ type Options struct {
 	Model      string                      // instead of the file's: a name out of models, or the name that the endpoint knows
 	Env        func(string) (string, bool) // the environment; nil is empty
 	ReadFile   func(string) ([]byte, error)
-	Providers  []string // that can be used; nil is all
-	Tools      []string // built-in tools that can be used; nil is all
-	BatchID    string   // batch.id; it is part of the digests, so a resumed batch keeps it
+	Providers  []string       // that can be used; nil is all
+	Builtins   builtins.Table // built-in tools that can be used; nil is all
+	BatchID    string         // batch.id; it is part of the digests, so a resumed batch keeps it
 }
 
 // File is a task file, read and expanded.
@@ -131,9 +132,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Providers == nil {
 		o.Providers = []string{OpenAI, Scripted, Recorded}
-	}
-	if o.Tools == nil {
-		o.Tools = builtins
 	}
 	return o
 }

@@ -105,7 +105,7 @@ func (r *reader) toolPattern(n *table.Node, pattern string) bool {
 		return false
 	}
 	if !strings.ContainsAny(pattern, `*?[\`) {
-		r.later(func() { r.checkToolName(n, pattern, builtins) })
+		r.later(func() { r.checkToolName(n, pattern, r.opts.Builtins.Names()) })
 	}
 	return true
 }
@@ -113,13 +113,14 @@ func (r *reader) toolPattern(n *table.Node, pattern string) bool {
 // checkArgument reports a misspelt argument of a built-in tool: it would deny
 // nothing.
 func (r *reader) checkArgument(n *table.Node, p Permission) {
-	usual := "path"
-	if p.Tool == "bash" {
-		usual = "command"
-	}
-	_, near := table.Nearest(p.Argument, []string{usual})
-	if slices.Contains(builtins, p.Tool) && near && p.Argument != usual {
-		r.At(n, table.Suggest(p.Argument, []string{usual}, ""), "the tool %s has no argument %s", p.Tool, table.Quote(p.Argument))
+	for _, t := range r.opts.Builtins.Facts() {
+		if t.Name != p.Tool {
+			continue
+		}
+		names, _ := propertyNames(t.Parameters)
+		if _, near := table.Nearest(p.Argument, names); near && !slices.Contains(names, p.Argument) {
+			r.At(n, table.Suggest(p.Argument, names, ""), "the tool %s has no argument %s", p.Tool, table.Quote(p.Argument))
+		}
 	}
 }
 

@@ -1,6 +1,11 @@
 package task
 
-import "github.com/turnlog/turnlog/loop/task/internal/table"
+import (
+	"strings"
+
+	"github.com/turnlog/turnlog/loop/task/internal/table"
+	builtins "github.com/turnlog/turnlog/loop/tool/builtin"
+)
 
 // Schema is the JSON Schema (draft 2020-12) of task files, made of the same
 // tables that read them. It says less than Parse: what keys mean together is
@@ -31,11 +36,12 @@ func Schema() []byte {
 // toolSchema lists the shapes of a tool.
 func toolSchema() *table.Schema {
 	var settings table.Schemas
-	for _, name := range builtins {
+	names := builtins.All().Names()
+	for _, name := range names {
 		settings = append(settings, table.Named{Name: name, Schema: builtin(name).Schema()})
 	}
 	return &table.Schema{AnyOf: []*table.Schema{
-		{Type: "string", MinLength: 1, Description: "A built-in tool: read write edit ls find grep bash. In add also the name of a tool that was removed."},
+		{Type: "string", MinLength: 1, Description: "A built-in tool: " + strings.Join(names, " ") + ". In add also the name of a tool that was removed."},
 		(&table.Schema{Type: "object", Description: "A built-in tool with settings.", Properties: settings, AdditionalProperties: false}).OneKey(),
 		program().Schema().Described("A program as a tool."),
 		mcp().Schema().Described("The tools of an MCP server."),

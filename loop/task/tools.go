@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/loop/task/internal/table"
+	builtins "github.com/turnlog/turnlog/loop/tool/builtin"
 )
 
 // Tool is one item of tools. Exactly one of the pointers is set.
@@ -43,6 +45,7 @@ type Program struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"` // JSON Schema of the arguments; nil: there are none
 	Run         []string        `json:"run"`                  // argv, see Task.Argv; there is no shell
 	Effects     string          `json:"effects"`              // none read write external; default external
+	Paths       []string        `json:"paths,omitempty"`      // arguments that name files, for permissions
 	Timeout     time.Duration   `json:"timeout,omitempty"`
 	MaxOutput   int64           `json:"max_output,omitempty"` // bytes
 	Sequential  bool            `json:"sequential,omitempty"`
@@ -51,15 +54,16 @@ type Program struct {
 // MCP is a server whose tools the agent gets, each as mcp__<server>__<tool>.
 // Either Command or URL is set.
 type MCP struct {
-	Server     string            `json:"server"`
-	Command    []string          `json:"command,omitempty"`
-	URL        string            `json:"url,omitempty"`
-	HeadersEnv map[string]string `json:"headers_env,omitempty"` // header → environment variable
-	Env        []string          `json:"env,omitempty"`         // names and patterns of what the server gets
-	Tools      []string          `json:"tools,omitempty"`       // patterns of the server's tool names; none is all
-	Required   bool              `json:"required"`              // without the server there is no run; default true
-	Effects    string            `json:"effects"`               // of all its tools; default external
-	Timeout    time.Duration     `json:"timeout,omitempty"`     // of one call
+	Server     string              `json:"server"`
+	Command    []string            `json:"command,omitempty"`
+	URL        string              `json:"url,omitempty"`
+	HeadersEnv map[string]string   `json:"headers_env,omitempty"` // header → environment variable
+	Env        []string            `json:"env,omitempty"`         // names and patterns of what the server gets
+	Tools      []string            `json:"tools,omitempty"`       // patterns of the server's tool names; none is all
+	Required   bool                `json:"required"`              // without the server there is no run; default true
+	Effects    string              `json:"effects"`               // of all its tools; default external
+	Paths      map[string][]string `json:"paths,omitempty"`       // pattern of its tools\' names → arguments that name files
+	Timeout    time.Duration       `json:"timeout,omitempty"`     // of one call
 }
 
 // Execution is how the tool calls of one message run.
@@ -75,10 +79,6 @@ const (
 )
 
 func defaultExecution() Execution { return Execution{Mode: Parallel} }
-
-// builtins are the tools that turnlog knows. Which of them can be used is for
-// the caller to say, Options.Tools.
-var builtins = []string{"read", "write", "edit", "ls", "find", "grep", "bash"}
 
 func executionKeys(k *table.Keys, e *Execution) {
 	table.To(k, "mode", table.OneOf(Parallel, Sequential), &e.Mode, "How the tool calls of one answer run; default parallel.")
@@ -132,27 +132,27 @@ func program() table.Value[Program] {
 		table.To(k, "parameters", table.Parameters(), &p.Parameters, "JSON Schema of the arguments; it reaches the model unchanged.")
 		table.To(k, "run", argv(), &p.Run, "The program and its arguments; there is no shell. {name} stands for the argument of that name; all of them come as JSON on stdin.").Must()
 		table.To(k, "effects", effects(), &p.Effects, "What a call does to the world, and so whether it may be repeated; default external.")
+		table.To(k, "paths", table.Some(table.Filled()), &p.Paths, "Parameters that name files, one or a list of them: permissions match every spelling of such a path.")
 		table.To(k, "timeout", table.Duration(), &p.Timeout, "How long a call may take.")
 		table.To(k, "max_output", maxOutput(), &p.MaxOutput, "How much of the output the model sees, 8MB at most.")
 		table.To(k, "sequential", table.Boolean(), &p.Sequential, "An answer that calls this tool has its calls run one after the other.")
-	}).Then(checkPlaceholders)
+	}).Then(checkArguments)
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
 
-// checkPlaceholders reports a placeholder that is no argument of the tool: one
-// that fills its place in argv alone, or one with a near name. Other braces
-// are left to the program.
-func checkPlaceholders(d *table.Decoder, n *table.Node, p *Program) {
+// checkArguments reports what is named as an argument of the tool and is none:
+// a placeholder that fills its place in argv alone, or one with a near name
+// (other braces are left to the program), and a path.
+func checkArguments(d *table.Decoder, n *table.Node, p *Program) {
 	if placeholder.MatchString(p.Run[0]) {
 		d.At(n, "", "run lets the model choose the program")
 	}
-	var known struct{ Properties map[string]json.RawMessage }
-	if len(p.Parameters) > 0 && json.Unmarshal(p.Parameters, &known) != nil {
+	names, ok := propertyNames(p.Parameters)
+	if !ok {
 		d.At(n, "", "parameters: properties must be a mapping")
 		return
 	}
-	names := slices.Sorted(maps.Keys(known.Properties))
 	for _, arg := range p.Run[1:] {
 		for _, m := range placeholder.FindAllStringSubmatch(arg, -1) {
 			_, near := table.Nearest(m[1], names)
@@ -161,6 +161,18 @@ func checkPlaceholders(d *table.Decoder, n *table.Node, p *Program) {
 			}
 		}
 	}
+	for i, name := range p.Paths {
+		if !slices.Contains(names, name) {
+			d.At(n.Find("paths").Items()[i], table.Suggest(name, names, "parameters"), "paths has %s, which is no parameter of %s", table.Quote(name), p.Name)
+		}
+	}
+}
+
+// propertyNames are the arguments that a JSON Schema declares.
+func propertyNames(parameters json.RawMessage) ([]string, bool) {
+	var known struct{ Properties map[string]json.RawMessage }
+	ok := len(parameters) == 0 || json.Unmarshal(parameters, &known) == nil
+	return slices.Sorted(maps.Keys(known.Properties)), ok
 }
 
 func mcp() table.Value[MCP] {
@@ -173,6 +185,7 @@ func mcp() table.Value[MCP] {
 		table.To(k, "tools", table.Some(table.Filled()), &m.Tools, "Patterns of the tools to take; default: all.")
 		table.To(k, "required", table.Boolean(), &m.Required, "Without this server there is no run (exit 3); default true. False: run without it and say so.")
 		table.To(k, "effects", effects(), &m.Effects, "What calls of its tools do to the world; default external.")
+		table.To(k, "paths", table.Map(table.Some(table.Filled())), &m.Paths, "Arguments that name files, by the name of the tool or a pattern: { move_file: [source, destination] }. Permissions match every spelling of such a path.")
 		table.To(k, "timeout", table.Duration(), &m.Timeout, "How long a call may take.")
 	}).Then(func(d *table.Decoder, n *table.Node, m *MCP) {
 		switch {
@@ -186,6 +199,12 @@ func mcp() table.Value[MCP] {
 			d.At(n, "", "env belongs to a server with a command")
 		case m.URL != "" && !isHTTP(m.URL):
 			d.At(n, "", "url: want http:// or https:// and a host, without a password")
+		case m.Paths != nil:
+			for _, of := range n.Find("paths").Members() {
+				if _, err := path.Match(of.Name, ""); err != nil {
+					d.At(of.Key, "", "%s is no pattern", table.Quote(of.Name))
+				}
+			}
 		}
 	})
 }
@@ -237,11 +256,11 @@ func (r *reader) readTool(n *table.Node) (t Tool, ok bool) {
 // isBuiltin reports a name that no built-in tool has, or one that this
 // program cannot offer.
 func (r *reader) isBuiltin(n *table.Node, name string) bool {
-	usable := r.opts.Tools
+	usable := r.opts.Builtins.Names()
 	switch {
 	case slices.Contains(usable, name):
 		return true
-	case slices.Contains(builtins, name):
+	case slices.Contains(builtins.All().Names(), name):
 		r.At(n, "there are: "+strings.Join(usable, ", "), "the tool %q is not available", name)
 	default:
 		r.At(n, table.Suggest(name, usable, "built-in tools"), "no built-in tool is called %s", table.Quote(name))

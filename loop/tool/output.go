@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// capture keeps the head and the tail of what is written to it, in memory that
+// Capture keeps the head and the tail of what is written to it, in memory that
 // does not grow with the output. The zero value keeps nothing.
-type capture struct {
-	max   int64 // bytes to keep
-	total int64 // bytes written
+type Capture struct {
+	Max   int64 // bytes to keep
+	Total int64 // bytes written
 	head  []byte
 	tail  []byte // the last bytes, at most twice what is kept of them
 }
 
 // Write never fails.
-func (c *capture) Write(p []byte) (int, error) {
+func (c *Capture) Write(p []byte) (int, error) {
 	n := len(p)
-	c.total += int64(n)
-	if room := int(c.max - c.max/2 - int64(len(c.head))); room > 0 {
+	c.Total += int64(n)
+	if room := int(c.Max - c.Max/2 - int64(len(c.head))); room > 0 {
 		k := min(room, len(p))
 		c.head = append(c.head, p[:k]...)
 		p = p[k:]
 	}
-	keep := int(c.max / 2)
+	keep := int(c.Max / 2)
 	if len(p) > keep {
 		p = p[len(p)-keep:]
 		c.tail = c.tail[:0]
@@ -36,31 +36,40 @@ func (c *capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// cut reports whether something of the output is missing in text.
-func (c *capture) cut() bool { return c.total > c.max }
+// Cut reports whether something of the output is missing in text.
+func (c *Capture) Cut() bool { return c.Total > c.Max }
 
-// text is what was kept, as valid UTF-8, with a mark where something is
+// Text is what was kept, as valid UTF-8, with a mark where something is
 // missing.
-func (c *capture) text() string {
+func (c *Capture) Text() string {
 	tail := c.tail
-	if keep := int(c.max / 2); len(tail) > keep {
+	if keep := int(c.Max / 2); len(tail) > keep {
 		tail = tail[len(tail)-keep:]
 	}
-	if !c.cut() {
-		return clip(valid(string(c.head)+string(tail)), c.max)
+	if !c.Cut() {
+		return Clip(Valid(string(c.head)+string(tail)), c.Max)
 	}
 	head, end := trimEnd(string(c.head)), trimStart(string(tail))
-	missing := mark(c.total - int64(len(head)+len(end)))
+	missing := mark(c.Total - int64(len(head)+len(end)))
 	// The sign for what is not UTF-8 is longer than a byte.
-	return prefix(valid(head), c.max-c.max/2) + missing + suffix(valid(end), c.max/2)
+	return prefix(Valid(head), c.Max-c.Max/2) + missing + suffix(Valid(end), c.Max/2)
 }
 
-// valid replaces what is not UTF-8. Go knows no lone surrogates: their bytes
-// are invalid like any other.
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// Recent is the end of what was written so far, at most n bytes of it.
+func (c *Capture) Recent(n int) string {
+	end := c.tail
+	if len(end) == 0 {
+		end = c.head
+	}
+	return Valid(WholeRunes(string(end[max(0, len(end)-n):])))
+}
 
-// clip shortens a text to max bytes of its head and tail, and marks the place.
-func clip(s string, maximum int64) string {
+// Valid replaces what is not UTF-8. Go knows no lone surrogates: their bytes
+// are invalid like any other.
+func Valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// Clip shortens a text to max bytes of its head and tail, and marks the place.
+func Clip(s string, maximum int64) string {
 	if int64(len(s)) <= maximum {
 		return s
 	}
@@ -69,22 +78,15 @@ func clip(s string, maximum int64) string {
 }
 
 // prefix is the beginning of a text, at most n bytes of whole runes.
-func prefix(s string, n int64) string {
-	if int64(len(s)) <= n {
-		return s
-	}
-	return trimEnd(s[:n])
-}
+func prefix(s string, n int64) string { return trimEnd(s[:min(n, int64(len(s)))]) }
 
 // suffix is the end of a text, at most n bytes of whole runes.
-func suffix(s string, n int64) string {
-	if int64(len(s)) <= n {
-		return s
-	}
-	return trimStart(s[int64(len(s))-n:])
-}
+func suffix(s string, n int64) string { return trimStart(s[max(0, int64(len(s))-n):]) }
 
 func mark(bytes int64) string { return fmt.Sprintf("\n[... %d bytes left out ...]\n", bytes) }
+
+// WholeRunes drops parts of runes at both ends of s.
+func WholeRunes(s string) string { return trimEnd(trimStart(s)) }
 
 // trimEnd drops the beginning of a rune at the end of s.
 func trimEnd(s string) string {

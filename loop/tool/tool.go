@@ -1,6 +1,10 @@
-// Package tool has the tools that turnlog brings: built-ins that work on files
-// and run shell commands, programs that a task declares as tools, and the
-// tools of MCP servers.
+// Package tool has what all tools of turnlog share: the options they run with,
+// the bounds of what they show, and the form of their results. The tools
+// themselves are in the packages below:
+//
+//   - builtin: tools that work on files or run shell commands, in one table.
+//   - process: programs that a task declares as tools.
+//   - mcp: the tools of MCP servers.
 //
 // What they have in common:
 //
@@ -13,21 +17,15 @@
 //   - Order never depends on the file system or on a map.
 //   - A failure is an error that says what to do differently; the loop makes
 //     an error result of it.
-//
-// A set for a run is put together with [New], [NewProgram] and [Connect], and
-// checked with [Distinct].
+//   - What a tool does and which of its arguments name files stands on the
+//     [loop.Tool]; whoever judges its calls reads it there.
 package tool
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/turnlog/turnlog/loop"
@@ -55,8 +53,23 @@ const (
 	DefaultMaxOutput int64 = 50 << 10
 )
 
-// withDefaults fills in what is not set, and checks the working directory.
-func (o Options) withDefaults() (Options, error) {
+// WithDefaults fills in what is not set.
+func (o Options) WithDefaults() Options {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.MaxOutput <= 0 {
+		o.MaxOutput = DefaultMaxOutput
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ
+	}
+	return o
+}
+
+// Ready is the options with their defaults and an absolute working directory,
+// which must be there.
+func (o Options) Ready() (Options, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return o, fmt.Errorf("find working directory %s: %w", o.Dir, err)
@@ -67,74 +80,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("open working directory: %s is not a directory", dir)
 	}
 	o.Dir = dir
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.MaxOutput <= 0 {
-		o.MaxOutput = DefaultMaxOutput
-	}
-	if o.Environ == nil {
-		o.Environ = os.Environ
-	}
-	return o, nil
-}
-
-// builtin is a row of the table of built-in tools.
-type builtin struct {
-	name string
-	make func(Options) loop.Tool
-}
-
-// builtins is the table, in the order in which tools are listed.
-func builtins() []builtin {
-	return []builtin{
-		{"read", read},
-		{"write", write},
-		{"edit", edit},
-		{"ls", ls},
-		{"find", find},
-		{"grep", grep},
-		{"bash", bash},
-	}
-}
-
-// Names lists the built-in tools.
-func Names() []string {
-	var names []string
-	for _, b := range builtins() {
-		names = append(names, b.name)
-	}
-	return names
-}
-
-// New makes a built-in tool. An unknown name is an error that lists the known
-// ones; so is a working directory that is not there.
-func New(name string, o Options) (loop.Tool, error) {
-	table := builtins()
-	i := slices.IndexFunc(table, func(b builtin) bool { return b.name == name })
-	if i < 0 {
-		return loop.Tool{}, fmt.Errorf("no built-in tool is called %q; there are %s", name, strings.Join(Names(), ", "))
-	}
-	o, err := o.withDefaults()
-	if err != nil {
-		return loop.Tool{}, err
-	}
-	t := table[i].make(o)
-	t.Sequential = o.Sequential
-	return t, nil
-}
-
-// ByName makes several built-in tools with the same options.
-func ByName(names []string, o Options) ([]loop.Tool, error) {
-	tools := make([]loop.Tool, 0, len(names))
-	for _, name := range names {
-		t, err := New(name, o)
-		if err != nil {
-			return nil, err
-		}
-		tools = append(tools, t)
-	}
-	return tools, Distinct(tools)
+	return o.WithDefaults(), nil
 }
 
 // Distinct reports the first name that two tools have: the model could not
@@ -150,41 +96,21 @@ func Distinct(tools []loop.Tool) error {
 	return nil
 }
 
-// arguments decodes validated arguments. The schemas of built-ins have no room
-// for other keys, which encoding/json would match to fields regardless of
-// case: {"path": "a", "PATH": "b"} is b.
-func arguments[T any](call transcript.Call) (T, error) {
-	var args T
-	d := json.NewDecoder(bytes.NewReader(call.Arguments))
-	if err := d.Decode(&args); err != nil {
-		return args, fmt.Errorf("read arguments of %s: %w", call.Name, err)
+// Paths marks arguments as names of files, for [loop.Tool].Arguments.
+func Paths(names ...string) map[string]loop.Argument {
+	marked := make(map[string]loop.Argument, len(names))
+	for _, name := range names {
+		marked[name] = loop.Path
 	}
-	return args, nil
+	return marked
 }
 
-// answer is a result of one text.
-func answer(text string) loop.Result {
-	return loop.Result{Content: []transcript.Block{transcript.TextBlock(text)}}
-}
-
-// details encodes what a program may want to know of a result.
-func details(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil // only structs of this package come here, of strings and numbers
+// Text is a result of one text, with what a program may want to know of it;
+// details are a struct of strings and numbers, or nil.
+func Text(text string, details any) loop.Result {
+	r := loop.Result{Content: []transcript.Block{transcript.TextBlock(text)}}
+	if details != nil {
+		r.Details, _ = json.Marshal(details) // cannot fail
 	}
-	return raw
-}
-
-// whole is an integer argument. JSON Schema counts 5.0 as one; encoding/json
-// does not.
-type whole int
-
-func (n *whole) UnmarshalJSON(data []byte) error {
-	f, err := strconv.ParseFloat(string(data), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<31-1 {
-		return fmt.Errorf("%s is not a number of things", data)
-	}
-	*n = whole(f)
-	return nil
+	return r
 }

@@ -66,6 +66,9 @@ type CallIntent struct {
 	Arguments  json.RawMessage `json:"arguments,omitempty"` // when a conversion or a seam changed them
 }
 
+// Repeatable reports whether the call changes nothing and may run again.
+func (i *CallIntent) Repeatable() bool { return i.Effects == "none" || i.Effects == "read" }
+
 // CallResult is written as each tool of a parallel batch ends; the result
 // messages follow in source order at the end of the batch.
 type CallResult struct {

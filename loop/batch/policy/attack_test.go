@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/loop/tool"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 // attacks run sudo or rm -rf without saying so where a text search would look.
@@ -49,16 +52,16 @@ var innocent = []string{
 }
 
 func TestDenyAgainstAttacks(t *testing.T) {
-	p := NewPermissions(task.Permissions{Deny: []task.Permission{bash("sudo *"), bash("rm -rf *")}}, &Stop{})
+	p := NewPermissions(task.Permissions{Deny: []task.Permission{bash("sudo *"), bash("rm -rf *")}}, "", &Stop{})
 	for _, text := range attacks {
-		if p.denies("bash", command(t, text)) == "" {
+		if p.denies(known("bash"), command(t, text)) == "" {
 			t.Errorf("runs: %.120s", text)
 		}
 	}
 	for _, text := range innocent {
 		// What only an expansion could turn into the denied command is denied.
 		want := strings.HasPrefix(text, `eval "$(`) || strings.HasPrefix(text, `rm "$`)
-		if got := p.denies("bash", command(t, text)) != ""; got != want {
+		if got := p.denies(known("bash"), command(t, text)) != ""; got != want {
 			t.Errorf("denied %v, want %v: %s", got, want, text)
 		}
 	}
@@ -66,12 +69,12 @@ func TestDenyAgainstAttacks(t *testing.T) {
 
 // With the pattern of the annotated example, variables stay usable.
 func TestDenyOfAnythingWithAName(t *testing.T) {
-	p := NewPermissions(task.Permissions{Deny: []task.Permission{bash("*sudo*")}}, &Stop{})
+	p := NewPermissions(task.Permissions{Deny: []task.Permission{bash("*sudo*")}}, "", &Stop{})
 	for text, want := range map[string]bool{
 		`echo $HOME`: false, `go test ./... 2>&1 | tail -5`: false, `for f in *; do echo "$f"; done`: false,
 		`sudo id`: true, `s\udo id`: true, `echo sudo`: true, `X=sudo; $X id`: true, `bash -c "su""do id"`: true,
 	} {
-		if got := p.denies("bash", command(t, text)) != ""; got != want {
+		if got := p.denies(known("bash"), command(t, text)) != ""; got != want {
 			t.Errorf("denied %v, want %v: %s", got, want, text)
 		}
 	}
@@ -81,21 +84,21 @@ func TestDenyOfAnythingWithAName(t *testing.T) {
 func TestAllowAgainstAttacks(t *testing.T) {
 	p := NewPermissions(task.Permissions{Default: task.Deny, Allow: []task.Permission{
 		bash("git log*"), bash("env *"), bash("xargs *"), bash("echo *"), bash("bash *"), bash("timeout *"), bash("find *"),
-	}}, &Stop{})
+	}}, "", &Stop{})
 	for _, text := range []string{
 		`git log; id`, `git log && id`, `git log | id`, `git log & id`, "git log\nid", `git log $(id)`, "git log `id`", `git log <(id)`, `git log > out`, `git log >> out`, `git log >| out`, `git log &> out`, `{ git log; } > out`,
 		`PATH=/tmp git log`, `PATH=/tmp; git log`, `export PATH=/tmp; git log`, `declare -x PATH=/tmp`, `local x`, `git() { id; }; git log`, `alias git=id; git log`,
 		`env id`, `env A=1 id`, `echo x | xargs id`, `bash -c id`, `bash -c 'git log; id'`, `echo id | bash`, `bash`, `timeout 5 id`, `find . -exec id \;`, `find . -exec git log \; -exec id \;`,
 		`$X`, `$X log`, `git$X log`, `eval git log`, `source x`, `git log 'open`, `[ -n "$(id)" ]`, `coproc id`, `time id`, `! id`, `f() { id; }`, `{git,log,;id}`,
 	} {
-		if p.denies("bash", command(t, text)) == "" {
+		if p.denies(known("bash"), command(t, text)) == "" {
 			t.Errorf("runs: %s", text)
 		}
 	}
 	for _, text := range []string{
 		`git log`, `git log | xargs echo a`, `env A=1 git log`, `timeout 5 git log`, `bash -c 'git log'`, `echo $HOME`, `git log 2>/dev/null`, `git log 2>&1`, `find . -name x`, `if git log; then echo a; fi`, `for i in 1 2; do echo $i; done`,
 	} {
-		if why := p.denies("bash", command(t, text)); why != "" {
+		if why := p.denies(known("bash"), command(t, text)); why != "" {
 			t.Errorf("denied: %s: %s", text, why)
 		}
 	}
@@ -118,26 +121,26 @@ func TestPathRulesKnowAllNamesOfAFile(t *testing.T) {
 		"src/link/a", filepath.Join(dir, "src/link/a"), "src/link/new/a",
 	}
 	for _, pattern := range []string{"secrets/*", filepath.Join(dir, "secrets") + "/*"} {
-		p := NewPermissions(task.Permissions{Deny: []task.Permission{{Tool: "read", Argument: "path", Pattern: pattern}}}, &Stop{}).Within(dir)
+		p := NewPermissions(task.Permissions{Deny: []task.Permission{{Tool: "read", Argument: "path", Pattern: pattern}}}, dir, &Stop{})
 		for _, path := range spellings {
-			if p.denies("read", arguments(t, path)) == "" {
+			if p.denies(known("read"), arguments(t, path)) == "" {
 				t.Errorf("%s: reads %s", pattern, path)
 			}
 		}
 		for _, path := range []string{"src/a", "secrets.md", "a", filepath.Join(dir, "src/a")} {
-			if p.denies("read", arguments(t, path)) != "" {
+			if p.denies(known("read"), arguments(t, path)) != "" {
 				t.Errorf("%s: denies %s", pattern, path)
 			}
 		}
 	}
-	p := NewPermissions(task.Permissions{Default: task.Deny, Allow: []task.Permission{{Tool: "read", Argument: "path", Pattern: "src/*"}}}, &Stop{}).Within(dir)
+	p := NewPermissions(task.Permissions{Default: task.Deny, Allow: []task.Permission{{Tool: "read", Argument: "path", Pattern: "src/*"}}}, dir, &Stop{})
 	for _, path := range spellings {
-		if p.denies("read", arguments(t, path)) == "" {
+		if p.denies(known("read"), arguments(t, path)) == "" {
 			t.Errorf("only src is allowed: reads %s", path)
 		}
 	}
 	for _, path := range []string{"src/a", "./src/a", filepath.Join(dir, "src/a"), "secrets/../src/a"} {
-		if why := p.denies("read", arguments(t, path)); why != "" {
+		if why := p.denies(known("read"), arguments(t, path)); why != "" {
 			t.Errorf("%s: %s", path, why)
 		}
 	}
@@ -150,4 +153,37 @@ func arguments(t *testing.T, path string) json.RawMessage {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// A program may take a path for more than the built-in tools do, and may take
+// several.
+func TestPathRulesForSeveralArguments(t *testing.T) {
+	t.Setenv("HOME", "/home/x")
+	t.Setenv("USERPROFILE", "/home/x")
+	move := &loop.Tool{Tool: transcript.Tool{Name: "move"}, Arguments: tool.Paths("from", "to")}
+	rule := func(argument, pattern string) task.Permission {
+		return task.Permission{Tool: "move", Argument: argument, Pattern: pattern}
+	}
+	deny := NewPermissions(task.Permissions{Deny: []task.Permission{rule("from", "/home/x/.ssh/*"), rule("to", "out/*")}}, t.TempDir(), &Stop{})
+	for args, want := range map[string]bool{
+		`{"from":"~/.ssh/id"}`: true, `{"from":"~/x/../.ssh/id"}`: true, `{"from":"file:///home/x/.ssh/id"}`: true, `{"from":"file:///home/x/%2essh/id"}`: true,
+		`{"from":["a",["/home/x/.ssh/id"]]}`: true, `{"from":{"path":"//home/x/.ssh/id"}}`: true, `{"to":"./out/a"}`: true,
+		`{"from":"~x/.ssh/id","to":"a"}`: false, `{"from":"a","to":"outer"}`: false, `{"from":7}`: false, `[]`: false,
+		`{"from":"` + strings.Repeat("a/../", 100_000) + `b","to":"` + strings.Repeat("a/", 100_000) + `b"}`: false,
+	} {
+		if got := deny.denies(move, json.RawMessage(args)) != ""; got != want {
+			t.Errorf("%.60s: denied %v, want %v", args, got, want)
+		}
+	}
+	allow := NewPermissions(task.Permissions{Default: task.Deny, Allow: []task.Permission{
+		rule("from", "src/*"), rule("from", "docs/*"), rule("to", "out/*"), rule("mode", "fast"),
+	}}, t.TempDir(), &Stop{})
+	for args, want := range map[string]bool{
+		`{"from":"src/a","to":"out/a"}`: true, `{"from":["src/a","docs/a"],"to":"out/a"}`: true, `{"mode":"fast"}`: true,
+		`{"from":"src/a","to":"etc/a"}`: false, `{"from":["src/a","etc/a"],"to":"out/a"}`: false, `{"from":[],"to":"out/a"}`: false, `{"to":"out/a"}`: false, `{}`: false,
+	} {
+		if got := allow.denies(move, json.RawMessage(args)) == ""; got != want {
+			t.Errorf("%s: allowed %v, want %v", args, got, want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/turnlog/turnlog/loop"
@@ -14,25 +15,20 @@ import (
 )
 
 // Permissions decides which calls run. Deny wins; what nothing names goes by
-// the default. Nobody is asked: an unattended run has nobody.
+// the default. Nobody is asked: an unattended run has nobody. What the values
+// of arguments stand for says the tool.
 type Permissions struct {
 	rules task.Permissions
 	stop  *Stop
-	dir   string // absolute; "" knows files only as they are written
+	dir   string // where paths begin, absolute
 }
 
-// NewPermissions enforces the rules of a task.
-func NewPermissions(rules task.Permissions, stop *Stop) *Permissions {
-	return &Permissions{rules: rules, stop: stop}
-}
-
-// Within says where file tools work, so that a file is known under each of its
-// names.
-func (p *Permissions) Within(dir string) *Permissions {
+// NewPermissions enforces the rules of a task whose tools work in a directory.
+func NewPermissions(rules task.Permissions, dir string, stop *Stop) *Permissions {
 	if abs, err := filepath.Abs(dir); err == nil {
-		p.dir = abs
+		dir = abs
 	}
-	return p
+	return &Permissions{rules: rules, stop: stop, dir: dir}
 }
 
 // Policy returns the seam; it is empty if there are no rules.
@@ -44,13 +40,18 @@ func (p *Permissions) Policy() Policy {
 }
 
 // Restore looks for the denial that ended the task before its process could say
-// so. calls are those of the last answer, said is the text of a result.
-func (p *Permissions) Restore(calls []*transcript.Call, said func(id string) string) {
+// so. calls are those of the last answer, made of tools; said is the text of a
+// result.
+func (p *Permissions) Restore(tools []loop.Tool, calls []*transcript.Call, said func(id string) string) {
 	if p.rules.OnDeny != task.OnDenyStop {
 		return
 	}
 	for _, c := range calls {
-		if why := p.denies(c.Name, c.Arguments); why != "" && said(c.ID) == denied(why) {
+		t := loop.Tool{Tool: transcript.Tool{Name: c.Name}}
+		if i := slices.IndexFunc(tools, func(t loop.Tool) bool { return t.Name == c.Name }); i >= 0 {
+			t = tools[i]
+		}
+		if why := p.denies(&t, c.Arguments); why != "" && said(c.ID) == denied(why) {
 			p.stop.Set(Denied, why)
 		}
 	}
@@ -63,7 +64,7 @@ func (p *Permissions) beforeTool(_ context.Context, c loop.ToolCallInfo) (loop.V
 	if status, _ := p.stop.Status(); status == Denied {
 		return loop.Verdict{Block: true, Reason: "Not executed: a call of this task was denied, and the task ends"}, nil
 	}
-	why := p.denies(c.Call.Name, c.Call.Arguments)
+	why := p.denies(c.Tool, c.Call.Arguments)
 	if why == "" {
 		return loop.Verdict{}, nil
 	}
@@ -81,10 +82,11 @@ func (p *Permissions) finishTurn(context.Context, loop.Turn) (loop.Decision, err
 }
 
 // denies says why a call may not run, "" if it may.
-func (p *Permissions) denies(tool string, args json.RawMessage) string {
-	values := stringArguments(args)
+func (p *Permissions) denies(t *loop.Tool, args json.RawMessage) string {
+	var values map[string]json.RawMessage
+	_ = json.Unmarshal(args, &values) // arguments that are no object have no values
 	for _, rule := range p.rules.Deny {
-		if matchTool(rule.Tool, tool) && p.denied(rule, tool, values) {
+		if matchTool(rule.Tool, t.Name) && p.denied(rule, t, values) {
 			return fmt.Sprintf("the task denies %s", describe(rule))
 		}
 	}
@@ -93,12 +95,12 @@ func (p *Permissions) denies(tool string, args json.RawMessage) string {
 	}
 	var rules []task.Permission
 	for _, rule := range p.rules.Allow {
-		if matchTool(rule.Tool, tool) {
+		if matchTool(rule.Tool, t.Name) {
 			rules = append(rules, rule)
 		}
 	}
-	if !p.allowed(rules, tool, values) {
-		return fmt.Sprintf("the task does not allow this call of %s", tool)
+	if !p.allowed(rules, t, values) {
+		return fmt.Sprintf("the task does not allow this call of %s", t.Name)
 	}
 	return ""
 }
@@ -117,96 +119,109 @@ func matchTool(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// stringArguments are the arguments as text, by name: strings as they are,
-// other values as their JSON.
-func stringArguments(args json.RawMessage) map[string]string {
-	var raw map[string]json.RawMessage
-	if json.Unmarshal(args, &raw) != nil {
-		return nil
+// text is a value as rules see it: a string as it is, any other as its JSON.
+func text(value json.RawMessage) string {
+	var s string
+	if json.Unmarshal(value, &s) != nil {
+		return string(value)
 	}
-	values := make(map[string]string, len(raw))
-	for name, v := range raw {
-		var s string
-		if json.Unmarshal(v, &s) != nil {
-			s = string(v)
-		}
-		values[name] = s
-	}
-	return values
+	return s
 }
 
-// shellTool is the tool whose argument is a shell program, and shellArgument
-// its name.
-const (
-	shellTool     = "bash"
-	shellArgument = "command"
-)
-
-// denied reports whether a rule forbids a call: one command of a shell
-// program is enough, and so is a program that cannot be read.
-func (p *Permissions) denied(rule task.Permission, tool string, values map[string]string) bool {
+// denied reports whether a rule forbids a call: one command of a shell program
+// is enough, and so is a program that cannot be read; and one of several files.
+func (p *Permissions) denied(rule task.Permission, t *loop.Tool, values map[string]json.RawMessage) bool {
 	if rule.Argument == "" {
 		return true
 	}
-	value, there := values[rule.Argument]
-	if tool == shellTool && rule.Argument == shellArgument {
-		commands, err := shellCommands(value)
-		if err != nil {
-			return true
-		}
-		for _, c := range commands {
-			if c.opaque || mayMatch(rule.Pattern, c.text) || mayMatch(rule.Pattern, c.base()) {
+	raw, there := values[rule.Argument]
+	value := text(raw)
+	switch {
+	case t.Arguments[rule.Argument] == loop.Shell:
+		return shellDenied(rule.Pattern, value)
+	case !there:
+		return false
+	case matchText(rule.Pattern, value) || matchText(rule.Pattern, cleaned(value)):
+		return true
+	case t.Arguments[rule.Argument] != loop.Path:
+		return false
+	}
+	for _, file := range paths(raw) {
+		for _, name := range meanings(file) {
+			if matchAny(rule.Pattern, slices.Concat(p.names(name)...)) {
 				return true
 			}
-		}
-		return matchText(rule.Pattern, value)
-	}
-	if there && p.namesFile(rule, tool) {
-		written, real := p.spellings(value)
-		return matchText(rule.Pattern, value) || matchAny(rule.Pattern, written) || matchAny(rule.Pattern, real)
-	}
-	return there && (matchText(rule.Pattern, value) || matchText(rule.Pattern, cleaned(value)))
-}
-
-// allowed reports whether rules, all of which name the tool, cover a call: of
-// a shell program every single command, by whichever rule.
-func (p *Permissions) allowed(rules []task.Permission, tool string, values map[string]string) bool {
-	if tool == shellTool {
-		return shellAllowed(rules, values[shellArgument])
-	}
-	for _, rule := range rules {
-		value, there := values[rule.Argument]
-		switch {
-		case rule.Argument == "":
-			return true
-		case !there:
-		case p.namesFile(rule, tool):
-			if written, real := p.spellings(value); matchAny(rule.Pattern, written) && matchAny(rule.Pattern, real) {
-				return true
-			}
-		case matchText(rule.Pattern, cleaned(value)):
-			return true
 		}
 	}
 	return false
 }
 
-func shellAllowed(rules []task.Permission, program string) bool {
+func shellDenied(pattern, program string) bool {
+	commands, err := shellCommands(program)
+	if err != nil {
+		return true
+	}
+	for _, c := range commands {
+		if c.opaque || mayMatch(pattern, c.text) || mayMatch(pattern, c.base()) {
+			return true
+		}
+	}
+	return matchText(pattern, program)
+}
+
+// allowed reports whether rules, all of which name the tool, cover a call. Of a
+// shell program they must cover every single command, by whichever rule, and
+// of files every one, in each of the arguments that rules name.
+func (p *Permissions) allowed(rules []task.Permission, t *loop.Tool, values map[string]json.RawMessage) bool {
+	patterns := map[string][]string{} // by argument
 	for _, rule := range rules {
 		if rule.Argument == "" {
 			return true
 		}
+		patterns[rule.Argument] = append(patterns[rule.Argument], rule.Pattern)
 	}
+	for name, kind := range t.Arguments {
+		if kind == loop.Shell {
+			return shellAllowed(patterns[name], text(values[name]))
+		}
+	}
+	named, covered := 0, 0 // arguments with files
+	for name, patterns := range patterns {
+		value, there := values[name]
+		switch {
+		case t.Arguments[name] == loop.Path:
+			named++
+			if p.filesAllowed(patterns, paths(value)) {
+				covered++
+			}
+		case there && slices.ContainsFunc(patterns, func(pattern string) bool { return matchText(pattern, cleaned(text(value))) }):
+			return true
+		}
+	}
+	return named > 0 && covered == named
+}
+
+func (p *Permissions) filesAllowed(patterns, files []string) bool {
+	for _, file := range files {
+		names := p.names(file)
+		if !slices.ContainsFunc(patterns, func(pattern string) bool {
+			return !slices.ContainsFunc(names, func(n []string) bool { return !matchAny(pattern, n) })
+		}) {
+			return false
+		}
+	}
+	return len(files) > 0
+}
+
+// shellAllowed reports whether each command of a program matches a pattern.
+func shellAllowed(patterns []string, program string) bool {
 	commands, err := shellCommands(program)
 	if err != nil || len(commands) == 0 {
 		return false
 	}
 	for _, c := range commands {
-		ok := c.guess
-		for _, rule := range rules {
-			ok = ok || rule.Argument == shellArgument && !c.opaque && !c.writes && matchText(rule.Pattern, c.text)
-		}
-		if !ok {
+		matched := slices.ContainsFunc(patterns, func(pattern string) bool { return matchText(pattern, c.text) })
+		if !c.guess && (c.opaque || c.writes || !matched) {
 			return false
 		}
 	}

@@ -4,11 +4,24 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/turnlog/turnlog/loop"
 	"github.com/turnlog/turnlog/loop/task"
+	"github.com/turnlog/turnlog/loop/tool/builtin"
+	"github.com/turnlog/turnlog/replay/transcript"
 )
 
 func bash(pattern string) task.Permission {
 	return task.Permission{Tool: "bash", Argument: "command", Pattern: pattern}
+}
+
+// known is a built-in tool with its facts, or one without.
+func known(name string) *loop.Tool {
+	for _, t := range builtin.All().Facts() {
+		if t.Name == name {
+			return &t
+		}
+	}
+	return &loop.Tool{Tool: transcript.Tool{Name: name}}
 }
 
 func command(t testing.TB, text string) json.RawMessage {
@@ -21,7 +34,7 @@ func command(t testing.TB, text string) json.RawMessage {
 }
 
 func TestDenyFindsACommandWhereverItStands(t *testing.T) {
-	p := NewPermissions(task.Permissions{Deny: []task.Permission{bash("sudo *"), bash("rm -rf *")}}, &Stop{})
+	p := NewPermissions(task.Permissions{Deny: []task.Permission{bash("sudo *"), bash("rm -rf *")}}, "", &Stop{})
 	for text, want := range map[string]bool{
 		`ls -l`:                           false,
 		`echo "do not sudo reboot"`:       false,
@@ -49,7 +62,7 @@ func TestDenyFindsACommandWhereverItStands(t *testing.T) {
 		`cat <(sudo id)`:                  true,
 		`echo 'open`:                      true, // cannot be read
 	} {
-		if got := p.denies("bash", command(t, text)) != ""; got != want {
+		if got := p.denies(known("bash"), command(t, text)) != ""; got != want {
 			t.Errorf("%s: denied %v, want %v", text, got, want)
 		}
 	}
@@ -59,7 +72,7 @@ func TestAllowNeedsEveryCommand(t *testing.T) {
 	p := NewPermissions(task.Permissions{
 		Default: task.Deny,
 		Allow:   []task.Permission{bash("git log*"), bash("wc *"), {Tool: "read"}, {Tool: "mcp__files__read_*"}, {Tool: "ls", Argument: "path", Pattern: "src/*"}},
-	}, &Stop{})
+	}, "", &Stop{})
 	for text, want := range map[string]bool{
 		`git log --oneline`:     true,
 		`git log | wc -l`:       true,
@@ -73,7 +86,7 @@ func TestAllowNeedsEveryCommand(t *testing.T) {
 		``:                      false,
 		`git log #; rm x`:       true,
 	} {
-		if got := p.denies("bash", command(t, text)) == ""; got != want {
+		if got := p.denies(known("bash"), command(t, text)) == ""; got != want {
 			t.Errorf("%s: allowed %v, want %v", text, got, want)
 		}
 	}
@@ -89,20 +102,20 @@ func TestAllowNeedsEveryCommand(t *testing.T) {
 		{"ls", `{"path":"src/../etc"}`, false},
 		{"ls", `{}`, false},
 	} {
-		if got := p.denies(test.tool, json.RawMessage(test.args)) == ""; got != test.want {
+		if got := p.denies(known(test.tool), json.RawMessage(test.args)) == ""; got != test.want {
 			t.Errorf("%s %s: allowed %v, want %v", test.tool, test.args, got, test.want)
 		}
 	}
 }
 
 func TestDenyOfPathsSeesThroughDetours(t *testing.T) {
-	p := NewPermissions(task.Permissions{Deny: []task.Permission{{Tool: "edit", Argument: "path", Pattern: "/etc/**"}}}, &Stop{})
+	p := NewPermissions(task.Permissions{Deny: []task.Permission{{Tool: "edit", Argument: "path", Pattern: "/etc/**"}}}, "", &Stop{})
 	for path, want := range map[string]bool{"/etc/passwd": true, "/tmp/../etc/passwd": true, "/etcetera": false, "etc/x": false} {
 		args, err := json.Marshal(map[string]string{"path": path})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.denies("edit", args) != ""; got != want {
+		if got := p.denies(known("edit"), args) != ""; got != want {
 			t.Errorf("%s: denied %v, want %v", path, got, want)
 		}
 	}

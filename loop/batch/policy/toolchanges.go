@@ -12,6 +12,7 @@ import (
 // ToolSet is the executable tools of a task as its changes leave them. The
 // loop declares each change before the next request.
 type ToolSet struct {
+	all     []loop.Tool
 	current []loop.Tool
 	waiting []ToolChange
 	servers []Server
@@ -35,7 +36,11 @@ type ToolChange struct {
 
 // NewToolSet starts with tools.
 func NewToolSet(tools []loop.Tool, changes []ToolChange) *ToolSet {
-	return &ToolSet{current: tools, waiting: slices.Clone(changes)}
+	all := slices.Clone(tools)
+	for _, c := range changes {
+		all = append(all, c.Add...)
+	}
+	return &ToolSet{all: all, current: tools, waiting: slices.Clone(changes)}
 }
 
 // Follow takes over the list of a server whenever it changes. The loop declares
@@ -45,6 +50,10 @@ func (s *ToolSet) Follow(server Server) { s.servers = append(s.servers, server) 
 
 // Current returns the tools that a run has now.
 func (s *ToolSet) Current() []loop.Tool { s.apply(); return s.current }
+
+// All returns the tools that a run has at some time, as far as is known before
+// it: a server may come to have others.
+func (s *ToolSet) All() []loop.Tool { return s.all }
 
 // Policy returns the seams.
 func (s *ToolSet) Policy() Policy {

@@ -47,8 +47,8 @@ func retriedSideEffect() verify.Rule {
 
 // effects is what was executed since the user spoke last.
 type effects struct {
-	failed  pmap.Map[uint64, int]      // line of the result, by call, under messages that failed
-	reading pmap.Map[string, struct{}] // ids of calls whose tool is recorded as one that changes nothing
+	failed pmap.Map[uint64, int]  // line of the result, by call, under messages that failed
+	reads  pmap.Map[string, bool] // by id of a call: its tool is recorded as one that changes nothing, or as one that does
 }
 
 func (s *effects) Clone() verify.Memory { c := *s; return &c }
@@ -58,17 +58,17 @@ func (s *effects) intent(e *transcript.Entry) {
 		return
 	}
 	var intent transcript.CallIntent
-	if e.Custom.Decode(&intent) != nil || intent.Effects != "none" && intent.Effects != "read" {
-		return
+	if e.Custom.Decode(&intent) == nil {
+		s.reads = s.reads.Set(strings.Clone(intent.ToolCallID), intent.Repeatable())
 	}
-	s.reading = s.reading.Set(strings.Clone(intent.ToolCallID), struct{}{})
 }
 
 func (s *effects) answer(p *verify.Pass, a *verify.Answer) {
-	if a.Call == nil || a.Kind == verify.Again || !a.Ran() || onlyReads(a.Call.Name) {
+	if a.Call == nil || a.Kind == verify.Again || !a.Ran() {
 		return
 	}
-	if _, ok := s.reading.Get(a.Call.ID); ok {
+	reads, recorded := s.reads.Get(a.Call.ID)
+	if reads || !recorded && soundsLikeReading(a.Call.Name) {
 		return
 	}
 	first, done := s.failed.Get(a.Call.Key)
@@ -85,8 +85,9 @@ func (s *effects) answer(p *verify.Pass, a *verify.Answer) {
 	}
 }
 
-// onlyReads reports whether a tool is known by its name to change nothing.
-func onlyReads(name string) bool {
+// soundsLikeReading guesses by the name of a tool whether it changes nothing,
+// for transcripts of others, which do not record it.
+func soundsLikeReading(name string) bool {
 	switch strings.ToLower(name) {
 	case "read", "read_file", "ls", "list", "list_dir", "grep", "rg", "find", "glob", "search", "web_search", "view":
 		return true

@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package tool
-
-func zombie(int) bool { return false }
