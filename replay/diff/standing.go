@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/diff/internal/order"
 	"github.com/turnlog/turnlog/replay/diff/jsondiff"
-	"github.com/turnlog/turnlog/replay/internal/align"
 )
 
 // standing is a difference of what requests went out with: it holds from one
@@ -48,8 +48,8 @@ type trail struct {
 	done     []standing
 	begun    int
 	kept     budget
-	declared align.Orders
-	sections align.Orders
+	declared order.Both
+	sections order.Both
 	sums     jsondiff.Digester
 }
 
@@ -59,7 +59,7 @@ func (r *Result) newTrail(values int) *trail {
 		tools: r.A.Knowledge == r.B.Knowledge, others: r.Mode != OnlyTools,
 		last: [2]*situation{nothing, nothing}, first: -1,
 		open: map[about]map[jsondiff.Digest]standing{}, kept: newBudget(values),
-		declared: align.NewOrders(), sections: align.NewOrders(),
+		declared: order.New(), sections: order.New(),
 	}
 }
 
@@ -212,7 +212,7 @@ type named struct {
 }
 
 // list compares those of a list whose names are given.
-func (t *trail) list(p part, l *align.Orders, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
+func (t *trail) list(p part, l *order.Both, names []string, find func(side int, name string) named, change func(jsondiff.Field, string) Change) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	sides := make(map[string][2]named, len(names))
@@ -244,7 +244,7 @@ func (t *trail) list(p part, l *align.Orders, names []string, find func(side int
 	}
 }
 
-func (t *trail) order(what about, c Category, l *align.Orders) {
+func (t *trail) order(what about, c Category, l *order.Both) {
 	if l.Same() {
 		t.set(what)
 		return

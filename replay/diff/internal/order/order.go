@@ -1,4 +1,6 @@
-package align
+// Package order follows in which order two sides have the same names, at a cost
+// that does not depend on how many there are.
+package order
 
 import (
 	"hash/maphash"
@@ -6,21 +8,20 @@ import (
 	"github.com/turnlog/turnlog/replay/internal/pmap"
 )
 
-// Orders follows the orders in which two sides have the names that both of them
-// have.
-type Orders struct {
+// Both are the orders in which two sides have the names that both of them have.
+type Both struct {
 	a, b   order
 	places map[string][2]int
 }
 
-// NewOrders is that of no names.
-func NewOrders() Orders {
+// New is the orders of no names.
+func New() Both {
 	seed := maphash.MakeSeed()
-	return Orders{a: order{seed: seed}, b: order{seed: seed}, places: map[string][2]int{}}
+	return Both{a: order{seed: seed}, b: order{seed: seed}, places: map[string][2]int{}}
 }
 
 // Set gives a name its places on the two sides.
-func (o *Orders) Set(name string, a, b int) {
+func (o *Both) Set(name string, a, b int) {
 	o.Drop(name)
 	o.a.put(a, name)
 	o.b.put(b, name)
@@ -28,7 +29,7 @@ func (o *Orders) Set(name string, a, b int) {
 }
 
 // Drop takes out a name that one side does not have.
-func (o *Orders) Drop(name string) {
+func (o *Both) Drop(name string) {
 	if was, ok := o.places[name]; ok {
 		o.a.drop(was[0])
 		o.b.drop(was[1])
@@ -37,13 +38,13 @@ func (o *Orders) Drop(name string) {
 }
 
 // Same reports whether both sides have the names in one order.
-func (o *Orders) Same() bool { return o.a.sum == o.b.sum }
+func (o *Both) Same() bool { return o.a.sum == o.b.sum }
 
 // Sums tell two orders of the same names from others.
-func (o *Orders) Sums() (a, b uint64) { return o.a.sum, o.b.sum }
+func (o *Both) Sums() (a, b uint64) { return o.a.sum, o.b.sum }
 
 // Names lists the names of either side, as decoded JSON.
-func (o *Orders) Names() (a, b any) { return o.a.names(), o.b.names() }
+func (o *Both) Names() (a, b any) { return o.a.names(), o.b.names() }
 
 // order is a list of names in which one change costs the same however long it
 // is. Which names are next to each other makes the order, so two orders are
