@@ -130,16 +130,16 @@ func (r *reader) assertion() table.Value[Assertion] {
 // assertionKeys has one key per kind.
 func (r *reader) assertionKeys(k *table.Keys, a *Assertion) {
 	table.To(k, "status", table.OneOf(Statuses()...), &a.Status, "Status of the run.")
-	table.To(k, "tool_used", table.Optional(r.toolUsed(&a.Severity)), &a.ToolUsed, "How often a tool was called.")
+	table.To(k, "tool_used", judged(a, "tool_used", ToolUsed{}, r.toolUsedKeys, checkToolUsed), &a.ToolUsed, "How often a tool was called.")
 	table.To(k, "not", table.Optional(r.assertion()), &a.Not, "The opposite.")
-	table.To(k, "tool_sequence", table.Optional(r.toolSequence(&a.Severity)), &a.ToolSequence, "Which tools were called, and in what order.")
-	table.To(k, "tool_args", table.Optional(r.toolArgs(&a.Severity)), &a.ToolArgs, "A call with these arguments was made.")
-	table.To(k, "output", table.Optional(r.outputValue(&a.Severity)), &a.Output, "A value of the required output.")
-	table.To(k, "text", table.Optional(textMatch(&a.Severity)), &a.Text, "The last answer.")
-	table.To(k, "usage", table.Optional(r.usageBound(&a.Severity)), &a.Usage, "Tokens, cost, turns.")
-	table.To(k, "command", table.Optional(command(&a.Severity)), &a.Command, "A program that judges the run; exit status 0 is good.")
-	table.To(k, "verify", table.Optional(verify(&a.Severity)), &a.Verify, "The run's own transcript has no findings.")
-	table.To(k, "matches", table.Optional(baseline(&a.Severity)), &a.Matches, "The run is like an earlier one.")
+	table.To(k, "tool_sequence", judged(a, "tool_sequence", ToolSequence{Mode: "in_order"}, r.toolSequenceKeys), &a.ToolSequence, "Which tools were called, and in what order.")
+	table.To(k, "tool_args", judged(a, "tool_args", ToolArgs{Match: "partial"}, r.toolArgsKeys), &a.ToolArgs, "A call with these arguments was made.")
+	table.To(k, "output", judged(a, "output", OutputValue{}, outputValueKeys, r.checkOutputValue), &a.Output, "A value of the required output.")
+	table.To(k, "text", judged(a, "text", TextMatch{}, textMatchKeys, checkTextMatch), &a.Text, "The last answer.")
+	table.To(k, "usage", judged(a, "usage", UsageBound{}, usageBoundKeys, r.checkUsageBound), &a.Usage, "Tokens, cost, turns.")
+	table.To(k, "command", judged(a, "command", Command{}, commandKeys), &a.Command, "A program that judges the run; exit status 0 is good.")
+	table.To(k, "verify", judged(a, "verify", Verify{FailOn: "error"}, verifyKeys), &a.Verify, "The run's own transcript has no findings.")
+	table.To(k, "matches", judged(a, "matches", Baseline{Mode: "exact", Args: "compare"}, baselineKeys), &a.Matches, "The run is like an earlier one.")
 }
 
 func checkAssertion(d *table.Decoder, n *table.Node, a *Assertion) {

@@ -57,13 +57,11 @@ const (
 
 func defaultFinish() Finish { return Finish{OnLimit: OnLimitStop} }
 
-func (r *reader) finish() table.Value[Finish] {
-	return table.Mapping("finish", defaultFinish(), func(k *table.Keys, f *Finish) {
-		table.To(k, "limits", table.Mapping("limits", Limits{}, limitKeys), &f.Limits, "Bounds of the task; none is overshot.")
-		table.To(k, "on_limit", table.OneOf(OnLimitStop, OnLimitWrapUp), &f.OnLimit, "What a limit does: stop (default), or wrap_up, one last turn without tools that counts.")
-		table.To(k, "output", table.Optional(table.Mapping("output", Output{Via: ViaTool, Attempts: 3}, outputKeys)), &f.Output, "The answer that is required.")
-		table.To(k, "checks", table.List(check()), &f.Checks, "Programs that judge the work; exit status 0 is good.")
-	}).Then(r.checkFinish)
+func (r *reader) finishKeys(k *table.Keys, f *Finish) {
+	table.To(k, "limits", table.Mapping("limits", Limits{}, limitKeys), &f.Limits, "Bounds of the task; none is overshot.")
+	table.To(k, "on_limit", table.OneOf(OnLimitStop, OnLimitWrapUp), &f.OnLimit, "What a limit does: stop (default), or wrap_up, one last turn without tools that counts.")
+	table.To(k, "output", table.Optional(table.Mapping("output", Output{Via: ViaTool, Attempts: 3}, outputKeys)), &f.Output, "The answer that is required.")
+	table.To(k, "checks", table.List(check()), &f.Checks, "Programs that judge the work; exit status 0 is good.")
 }
 
 func limitKeys(k *table.Keys, l *Limits) {

@@ -41,7 +41,7 @@ func matrixValue() table.Value[matrix] {
 
 // axes reads the axes in file order, which is the order in task ids.
 func axes() table.Value[[]axis] {
-	entries := table.Entries(axisValues()).Then(func(d *table.Decoder, _ *table.Node, got *[]axis) {
+	entries := table.Entries(table.Scalars()).Then(func(d *table.Decoder, _ *table.Node, got *[]axis) {
 		for _, a := range *got {
 			if !variableName.MatchString(a.Name) {
 				d.At(a.Key, "", "%s is no name for an axis", table.Quote(a.Name))
@@ -66,37 +66,6 @@ func axes() table.Value[[]axis] {
 	}}
 }
 
-// axisValues is a list, or an expression that names one.
-func axisValues() table.Value[[]table.Scalar] {
-	list := table.Some(table.Plain()).Then(func(d *table.Decoder, n *table.Node, got *[]table.Scalar) {
-		for i, value := range texts(*got) {
-			if slices.Contains(texts((*got)[:i]), value) {
-				d.At(n.Items()[i], "", "the value %s is here twice", table.Quote(value))
-			}
-		}
-	})
-	schema := func() *table.Schema { return table.OrExpression(list.Schema()) }
-	return table.Value[[]table.Scalar]{Schema: schema, Decode: func(d *table.Decoder, n *table.Node) ([]table.Scalar, bool) {
-		if !n.IsScalar() {
-			return list.Decode(d, n)
-		}
-		s, ok := d.Scalar(n, "a list")
-		if ok && len(s.Items) == 0 {
-			d.At(n, "", "want a list that is not empty, found %s", s.Describe())
-		}
-		return s.Items, len(s.Items) > 0
-	}}
-}
-
-// texts are scalars as they are written.
-func texts(list []table.Scalar) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = s.Text
-	}
-	return out
-}
-
 // checkExclude reports exclusions that can never match.
 func (m *matrix) checkExclude(d *table.Decoder, n *table.Node) {
 	var names []string
@@ -111,7 +80,7 @@ func (m *matrix) checkExclude(d *table.Decoder, n *table.Node) {
 			at := slices.Index(names, one.Name)
 			if at < 0 {
 				d.At(one.Key, table.Suggest(one.Name, names, "axes"), "the matrix has no axis %s", table.Quote(one.Name))
-			} else if values := texts(m.axes[at].Got); !slices.Contains(values, one.Got.Text) {
+			} else if values := table.Texts(m.axes[at].Got); !slices.Contains(values, one.Got.Text) {
 				d.At(one.Value, table.Suggest(one.Got.Text, values, "values"), "the axis %s has no value %s", one.Name, table.Quote(one.Got.Text))
 			}
 		}

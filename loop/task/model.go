@@ -89,7 +89,7 @@ func modelKeys(k *table.Keys, m *Model) {
 	table.To(k, "provider", table.OneOf(OpenAI, Scripted, Recorded), &m.Provider, "Who answers: an OpenAI-compatible endpoint, a script in this file, or an earlier transcript.").Must()
 	table.To(k, "name", table.Filled(), &m.Name, "What the endpoint calls the model.")
 	table.To(k, "base_url", table.Filled(), &m.BaseURL, "Address of the endpoint, up to and with /v1.")
-	table.To(k, "api_key_env", envName(), &m.APIKeyEnv, "Name of the environment variable with the key.")
+	table.To(k, "api_key_env", table.EnvName(), &m.APIKeyEnv, "Name of the environment variable with the key.")
 	table.To(k, "api_key_command", argv(), &m.APIKeyCommand, "Program that prints the key, asked before each request; for keys that expire.")
 	table.To(k, "thinking", table.OneOf("off", "minimal", "low", "medium", "high", "xhigh", "max"), &m.Thinking, "How much the model thinks, as far as the endpoint knows it.")
 	table.To(k, "params", table.JSONObject(), &m.Params, "Passed to the request as they are.")

@@ -48,14 +48,12 @@ func defaultSecrets() Secrets {
 	return Secrets{Redact: []string{RedactKnownEnv, RedactPatterns}}
 }
 
-func (r *reader) permissions() table.Value[Permissions] {
-	return table.Mapping("permissions", defaultPermissions(), func(k *table.Keys, p *Permissions) {
-		table.To(k, "default", table.OneOf(Allow, Deny), &p.Default, "allow (default): listing a tool grants it; deny: only what allow names. There is no ask, as nobody is there.")
-		table.To(k, "allow", table.List(r.permission()), &p.Allow, "What is allowed.")
-		table.To(k, "deny", table.List(r.permission()), &p.Deny, "What is not; it wins over allow.")
-		table.To(k, "on_deny", table.OneOf(OnDenyResult, OnDenyStop), &p.OnDeny, "result (default): the model sees an error result; stop: the task ends as denied.")
-		table.To(k, "env", table.List(envPattern()), &p.Env, "Environment variables that tools get besides PATH, HOME, LANG, LC_*, TMPDIR and TZ.")
-	})
+func (r *reader) permissionsKeys(k *table.Keys, p *Permissions) {
+	table.To(k, "default", table.OneOf(Allow, Deny), &p.Default, "allow (default): listing a tool grants it; deny: only what allow names. There is no ask, as nobody is there.")
+	table.To(k, "allow", table.List(r.permission()), &p.Allow, "What is allowed.")
+	table.To(k, "deny", table.List(r.permission()), &p.Deny, "What is not; it wins over allow.")
+	table.To(k, "on_deny", table.OneOf(OnDenyResult, OnDenyStop), &p.OnDeny, "result (default): the model sees an error result; stop: the task ends as denied.")
+	table.To(k, "env", table.List(table.EnvPattern()), &p.Env, "Environment variables that tools get besides PATH, HOME, LANG, LC_*, TMPDIR and TZ.")
 }
 
 // permission is a tool, or a mapping of a tool to a pattern for an argument.

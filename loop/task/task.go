@@ -88,9 +88,9 @@ func (r *reader) taskKeys(k *table.Keys) {
 	table.To(k, "steering", r.steering(), &r.Steering, "What is said to the agent while it works.")
 	table.To(k, "follow_ups", table.List(table.Filled()), &r.FollowUps, "What is said when the agent would stop otherwise.")
 	table.To(k, "tool_changes", table.List(r.toolChange()), &r.ToolChanges, "Tools that come and go during the run.")
-	table.To(k, "finish", r.finish(), &r.Finish, "When the task is finished.")
+	table.To(k, "finish", table.Mapping("finish", defaultFinish(), r.finishKeys).Then(r.checkFinish), &r.Finish, "When the task is finished.")
 	table.To(k, "assert", table.List(r.assertion()), &r.Assert, "What must hold when it is.")
-	table.To(k, "permissions", r.permissions(), &r.Permissions, "What tools may touch.")
+	table.To(k, "permissions", table.Mapping("permissions", defaultPermissions(), r.permissionsKeys), &r.Permissions, "What tools may touch.")
 	table.To(k, "secrets", table.Mapping("secrets", defaultSecrets(), secretsKeys), &r.Secrets, "What is masked in transcripts and events.")
 }
 

@@ -113,17 +113,7 @@ func argv() table.Value[[]string] { return table.Some(table.Text()) }
 var (
 	toolNameShape   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	serverNameShape = regexp.MustCompile(`^[A-Za-z0-9-]([A-Za-z0-9_-]{0,30}[A-Za-z0-9-])?$`)
-	envNameShape    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	envPatternShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
 )
-
-func envName() table.Value[string] {
-	return table.Matching(envNameShape, "the name of an environment variable")
-}
-
-func envPattern() table.Value[string] {
-	return table.Matching(envPatternShape, "the name of an environment variable, or its beginning and *")
-}
 
 func program() table.Value[Program] {
 	return table.Mapping("a program as a tool", Program{Effects: "external"}, func(k *table.Keys, p *Program) {
@@ -180,8 +170,8 @@ func mcp() table.Value[MCP] {
 		table.To(k, "mcp", table.Matching(serverNameShape, "a server name of letters, digits, _ and -"), &m.Server, "Name of the server; its tools are mcp__<name>__<tool>.").Must()
 		table.To(k, "command", argv(), &m.Command, "Program and arguments of a server on stdio.")
 		table.To(k, "url", table.Filled(), &m.URL, "Address of a server over streamable HTTP.")
-		table.To(k, "headers_env", table.Map(envName()), &m.HeadersEnv, "Headers of the requests, each with the environment variable that holds its value.")
-		table.To(k, "env", table.List(envPattern()), &m.Env, "Environment variables that the server gets besides the usual ones.")
+		table.To(k, "headers_env", table.Map(table.EnvName()), &m.HeadersEnv, "Headers of the requests, each with the environment variable that holds its value.")
+		table.To(k, "env", table.List(table.EnvPattern()), &m.Env, "Environment variables that the server gets besides the usual ones.")
 		table.To(k, "tools", table.Some(table.Filled()), &m.Tools, "Patterns of the tools to take; default: all.")
 		table.To(k, "required", table.Boolean(), &m.Required, "Without this server there is no run (exit 3); default true. False: run without it and say so.")
 		table.To(k, "effects", effects(), &m.Effects, "What calls of its tools do to the world; default external.")

@@ -138,7 +138,7 @@ func (v variable) convert(s table.Scalar) (table.Scalar, string) {
 	if len(got.Items) > 0 {
 		values = got.Items
 	}
-	allowed := texts(v.enum)
+	allowed := table.Texts(v.enum)
 	for _, one := range values {
 		if len(allowed) > 0 && !slices.Contains(allowed, one.Text) {
 			return s, table.Quote(one.Text) + " is none of " + strings.Join(allowed, ", ")

@@ -1,5 +1,7 @@
 package table
 
+import "slices"
+
 // Raw is a value that is read elsewhere.
 func Raw() Value[*Node] {
 	return Value[*Node]{
@@ -67,6 +69,37 @@ func Some[V any](v Value[V]) Value[[]V] {
 		s.MinItems = 1
 		return s
 	})
+}
+
+// Scalars is a list of different scalars, or an expression that names a list.
+func Scalars() Value[[]Scalar] {
+	list := Some(Plain()).Then(func(d *Decoder, n *Node, got *[]Scalar) {
+		for i, value := range Texts(*got) {
+			if slices.Contains(Texts((*got)[:i]), value) {
+				d.At(n.Items()[i], "", "the value %s is here twice", Quote(value))
+			}
+		}
+	})
+	schema := func() *Schema { return orExpression(list.Schema()) }
+	return Value[[]Scalar]{schema, func(d *Decoder, n *Node) ([]Scalar, bool) {
+		if !n.IsScalar() {
+			return list.Decode(d, n)
+		}
+		s, ok := d.Scalar(n, "a list")
+		if ok && len(s.Items) == 0 {
+			d.At(n, "", "want a list that is not empty, found %s", s.Describe())
+		}
+		return s.Items, len(s.Items) > 0
+	}}
+}
+
+// Texts are scalars as they are written.
+func Texts(list []Scalar) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = s.Text
+	}
+	return out
 }
 
 // Entry is a member of a mapping with free keys.

@@ -68,7 +68,20 @@ func Matching(shape *regexp.Regexp, want string) Value[string] {
 		if !shape.MatchString(*s) {
 			d.At(n, "", "want %s, found %s", want, Quote(*s))
 		}
-	}).Says(func() *Schema { return OrExpression(&Schema{Type: "string", Pattern: shape.String()}) })
+	}).Says(func() *Schema { return orExpression(&Schema{Type: "string", Pattern: shape.String()}) })
+}
+
+var (
+	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	envPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+)
+
+// EnvName is the name of an environment variable.
+func EnvName() Value[string] { return Matching(envName, "the name of an environment variable") }
+
+// EnvPattern is such a name, or its beginning with a star.
+func EnvPattern() Value[string] {
+	return Matching(envPattern, "the name of an environment variable, or its beginning and *")
 }
 
 // Regexp is a regular expression in Go's syntax.
@@ -86,13 +99,13 @@ func OneOf(words ...string) Value[string] {
 		if !slices.Contains(words, *s) {
 			d.At(n, Suggest(*s, words, "values"), "unknown value %s", Quote(*s))
 		}
-	}).Says(func() *Schema { return OrExpression(&Schema{Enum: words}) })
+	}).Says(func() *Schema { return orExpression(&Schema{Enum: words}) })
 }
 
 // Boolean is true or false.
 func Boolean() Value[bool] {
 	const want = "true or false"
-	return scalarOf(want, func() *Schema { return OrExpression(&Schema{Type: "boolean"}) }, func(s Scalar) (bool, *Problem) {
+	return scalarOf(want, func() *Schema { return orExpression(&Schema{Type: "boolean"}) }, func(s Scalar) (bool, *Problem) {
 		if _, ok := s.As(BooleanKind); !ok {
 			return false, s.unlike(want, "")
 		}
@@ -103,7 +116,7 @@ func Boolean() Value[bool] {
 // Integer is a whole number within bounds.
 func Integer(least, most int) Value[int] {
 	const want = "a whole number"
-	schema := func() *Schema { return OrExpression(&Schema{Type: "integer", Minimum: &least, Maximum: &most}) }
+	schema := func() *Schema { return orExpression(&Schema{Type: "integer", Minimum: &least, Maximum: &most}) }
 	return scalarOf(want, schema, func(s Scalar) (int, *Problem) {
 		if _, ok := s.As(IntegerKind); !ok {
 			return 0, s.unlike(want, "")
@@ -119,7 +132,7 @@ func Integer(least, most int) Value[int] {
 // Number is any number.
 func Number() Value[float64] {
 	const want = "a number"
-	return scalarOf(want, func() *Schema { return OrExpression(&Schema{Type: "number"}) }, func(s Scalar) (float64, *Problem) {
+	return scalarOf(want, func() *Schema { return orExpression(&Schema{Type: "number"}) }, func(s Scalar) (float64, *Problem) {
 		f, err := strconv.ParseFloat(s.Text, 64)
 		typed := s.Kind == IntegerKind || s.Kind == NumberKind || s.Kind == Untyped
 		if !typed || err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
@@ -140,7 +153,7 @@ func Positive() Value[float64] {
 }
 
 func numberThat(what string, s *Schema, holds func(float64) bool) Value[float64] {
-	return Number().Says(func() *Schema { return OrExpression(s) }).Then(func(d *Decoder, n *Node, f *float64) {
+	return Number().Says(func() *Schema { return orExpression(s) }).Then(func(d *Decoder, n *Node, f *float64) {
 		if !holds(*f) {
 			d.At(n, "", "want a number that is %s, found %s", what, strconv.FormatFloat(*f, 'g', -1, 64))
 		}
@@ -151,7 +164,7 @@ func numberThat(what string, s *Schema, holds func(float64) bool) Value[float64]
 func Duration() Value[time.Duration] {
 	const want = "a duration"
 	schema := func() *Schema {
-		return OrExpression(&Schema{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`})
+		return orExpression(&Schema{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`})
 	}
 	return scalarOf(want, schema, func(s Scalar) (time.Duration, *Problem) {
 		span, err := time.ParseDuration(s.Text)

@@ -97,9 +97,9 @@ func (s *Schema) OneKey() *Schema {
 	return s
 }
 
-// OrExpression allows an expression where a value is wanted that is no free
+// orExpression allows an expression where a value is wanted that is no free
 // text.
-func OrExpression(s *Schema) *Schema {
+func orExpression(s *Schema) *Schema {
 	return &Schema{AnyOf: []*Schema{s, Ref("expression")()}}
 }
 
