@@ -2,6 +2,7 @@ package loose
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -26,4 +27,26 @@ func TestUnquoteAgreesWithEncodingJSON(t *testing.T) {
 			t.Fatalf("%s: got %q, want %q", raw, f, want)
 		}
 	})
+}
+
+// A character that was cut apart is joined, and nothing else is held back.
+func TestJoiner(t *testing.T) {
+	for name, c := range map[string]struct{ pieces, want []string }{
+		"bytes":               {[]string{"a\xf0\x9f", "\x98\x80b"}, []string{"a", "😀b", ""}},
+		"surrogates":          {[]string{`a\uD83D`, ``, `\ude00b`}, []string{"a", "", "😀b", ""}},
+		"a half at the end":   {[]string{`a\ud83d`}, []string{"a", "\uFFFD"}},
+		"the other half":      {[]string{`a\ude00`, `b`}, []string{"a\uFFFD", "b", ""}},
+		"an escaped escape":   {[]string{`a\\ud83d`, `b`}, []string{`a\ud83d`, "b", ""}},
+		"behind a backslash":  {[]string{`a\\\ud83d`, `\ude00`}, []string{`a\`, "😀", ""}},
+		"no character at all": {[]string{"a\xff", "\xfe"}, []string{"a\uFFFD", "\uFFFD", ""}},
+	} {
+		var j Joiner
+		var got []string
+		for _, p := range c.pieces {
+			got = append(got, j.Push(Text(p)))
+		}
+		if got = append(got, j.Flush()); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
 }
