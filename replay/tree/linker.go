@@ -110,9 +110,12 @@ func (l *Linker) Add(r *Record) Link {
 		if tip, ok := l.tips[r.Chain]; ok {
 			link.Parent = tip
 		}
-	case parent == 0 || parent == l.session:
+	case parent == 0:
 	default:
-		link.Named, link.Parent = true, l.find(parent)
+		if link.Parent = l.find(parent); link.Parent == None && parent == l.session {
+			break // some programs name the session as the parent of a root
+		}
+		link.Named = true
 		if link.Lost = link.Parent == None; link.Lost {
 			l.missing = append(l.missing, Missing{Index: link.Index, Parent: strings.Clone(e.ParentID), id: parent})
 		}

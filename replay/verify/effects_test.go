@@ -15,8 +15,14 @@ func TestRetriedSideEffectReadsRecordedEffects(t *testing.T) {
 		tool, effects string
 		want          bool
 	}{
-		{"send", "", true}, {"send", "external", true}, {"send", "write", true}, {"send", "read", false}, {"send", "none", false},
-		{"search", "", false}, {"search", "external", true}, {"search", "read", false},
+		{"send", "", true},
+		{"send", "external", true},
+		{"send", "write", true},
+		{"send", "read", false},
+		{"send", "none", false},
+		{"search", "", false},
+		{"search", "external", true},
+		{"search", "read", false},
 	} {
 		var b strings.Builder
 		parent := ""

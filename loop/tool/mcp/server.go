@@ -1,3 +1,6 @@
+// Package mcp has the tools of MCP servers, which a run starts on stdio or
+// reaches over streamable HTTP, and the lifetime of these servers: what it
+// started is ended with it.
 package mcp
 
 import (
