@@ -161,11 +161,10 @@ func diffRun(ctx context.Context, o *diffOptions) error {
 	if o.AppendOnly {
 		return diffAppended(ctx, o)
 	}
-	sides, err := readSides(ctx, o)
-	for _, s := range sides {
-		defer s.close()
-	}
-	if err != nil {
+	var sides [2]side
+	defer sides[0].close()
+	defer sides[1].close()
+	if err := readSides(ctx, &sides, o); err != nil {
 		return err
 	}
 	a, b := sides[0].history, sides[1].history
@@ -201,15 +200,14 @@ func showDifference(o *diffOptions, r *diff.Result) error {
 }
 
 // readSides reads both files at once.
-func readSides(ctx context.Context, o *diffOptions) ([2]*side, error) {
-	var sides [2]*side
+func readSides(ctx context.Context, sides *[2]side, o *diffOptions) error {
 	var errs [2]error
 	var reading sync.WaitGroup
 	for i := range sides {
-		reading.Go(func() { sides[i], errs[i] = readSide(ctx, o.Streams, o.Files[i], o.Sides[i]) })
+		reading.Go(func() { errs[i] = sides[i].read(ctx, o.Streams, o.Files[i], o.Sides[i]) })
 	}
 	reading.Wait()
-	return sides, asUsageErrors(errors.Join(errs[:]...))
+	return asUsageErrors(errors.Join(errs[:]...))
 }
 
 // asUsageErrors makes a usage error of what the caller asked for and the file

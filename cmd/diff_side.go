@@ -3,11 +3,8 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime"
 
 	"github.com/turnlog/turnlog/replay/diff"
@@ -20,69 +17,40 @@ import (
 // side is one of two files. It stays open until the difference is written:
 // what differs is read again.
 type side struct {
-	file    *os.File // nil for standard input
+	source  *input.Source
 	history *diff.History
 }
 
 func (s *side) close() {
-	if s != nil && s.file != nil {
-		s.file.Close() // read only: nothing to lose
+	if s.source != nil {
+		s.source.Close() // read only: nothing to lose
 	}
 }
 
-// open opens a file to read, see [input.Open]; what is not there is a mistake of
-// the caller.
-func open(ctx context.Context, name string) (*os.File, io.Reader, io.ReaderAt, error) {
-	f, r, at, err := input.Open(ctx, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, nil, usagef("%w", err)
-	case err != nil:
-		return nil, nil, nil, err
+// read reads a file or standard input as a history. Regular files are not kept
+// in memory.
+func (s *side) read(ctx context.Context, from Streams, name string, o diff.Options) (err error) {
+	if s.source, err = from.open(ctx, name); err != nil {
+		return err
 	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, nil, nil, errors.Join(usagef("%s is a folder", name).hint("name a file of it"), f.Close())
+	f, err := foreign.Open(s.source, name, "", transcript.Options{Workers: runtime.GOMAXPROCS(0) / 2})
+	if err != nil {
+		return asUnknown(err, "compared")
 	}
-	return f, r, at, nil
-}
-
-// readSide reads a file or standard input as a history. Regular files are not
-// kept in memory.
-func readSide(ctx context.Context, s Streams, name string, o diff.Options) (*side, error) {
-	r, at := s.Input(ctx), io.ReaderAt(nil)
-	out := &side{}
-	if name != "-" {
-		var err error
-		if out.file, r, at, err = open(ctx, name); err != nil {
-			return nil, err
-		}
-	}
-	f, err := foreign.Open(r, name, "", transcript.Options{Workers: runtime.GOMAXPROCS(0) / 2})
-	var unknown *foreign.UnknownError
-	switch {
-	case errors.As(err, &unknown):
-		return out, usagef("%s: not a transcript that can be compared: it looks like %s", name, unknown.Seen)
-	case err != nil:
-		return out, err
-	}
-	out.history, err = diff.Read(ctx, f, at, o)
-	return out, err
+	s.history, err = diff.Read(ctx, f, s.source.ReaderAt, o)
+	return err
 }
 
 // diffAppended checks that the second file begins with the first.
 func diffAppended(ctx context.Context, o *diffOptions) error {
 	var readers [2]io.Reader
 	for i, name := range o.Files {
-		if name == "-" {
-			readers[i] = o.Input(ctx)
-			continue
-		}
-		f, r, _, err := open(ctx, name)
+		f, err := o.open(ctx, name)
 		if err != nil {
 			return err
 		}
 		defer f.Close() // read only
-		readers[i] = r
+		readers[i] = f
 	}
 	ok, line, err := diff.Appended(ctx, readers[0], readers[1])
 	if err != nil {

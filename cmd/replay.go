@@ -103,21 +103,14 @@ func replayRun(ctx context.Context, o *replayOptions) error {
 // readSession reads a file or standard input. What is no session is a usage
 // error: nothing could be said about it.
 func readSession(ctx context.Context, o *replayOptions) (*view.Session, error) {
-	r := o.Input(ctx)
-	if o.File != "-" {
-		f, file, _, err := open(ctx, o.File)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close() // read only
-		r = file
-	}
-	f, err := foreign.Open(r, o.File, "", transcript.Options{})
-	var unknown *foreign.UnknownError
-	if errors.As(err, &unknown) {
-		return nil, usagef("%s: not a transcript that can be replayed: it looks like %s", o.File, unknown.Seen)
-	} else if err != nil {
+	r, err := o.open(ctx, o.File)
+	if err != nil {
 		return nil, err
+	}
+	defer r.Close() // read only
+	f, err := foreign.Open(r, o.File, "", transcript.Options{})
+	if err != nil {
+		return nil, asUnknown(err, "replayed")
 	}
 	parts := f.Parts()
 	if o.Leaf == "" && o.At.Line > 0 {
