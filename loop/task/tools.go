@@ -62,7 +62,7 @@ type MCP struct {
 	Tools      []string            `json:"tools,omitempty"`       // patterns of the server's tool names; none is all
 	Required   bool                `json:"required"`              // without the server there is no run; default true
 	Effects    string              `json:"effects"`               // of all its tools; default external
-	Paths      map[string][]string `json:"paths,omitempty"`       // pattern of its tools\' names → arguments that name files
+	Paths      map[string][]string `json:"paths,omitempty"`       // pattern of its tools' names → arguments that name files
 	Timeout    time.Duration       `json:"timeout,omitempty"`     // of one call
 }
 

@@ -66,7 +66,8 @@ type CallIntent struct {
 	Arguments  json.RawMessage `json:"arguments,omitempty"` // when a conversion or a seam changed them
 }
 
-// Repeatable reports whether the call changes nothing and may run again.
+// Repeatable reports whether the call changes nothing, and so may run again
+// without anybody knowing whether it ran.
 func (i *CallIntent) Repeatable() bool { return i.Effects == "none" || i.Effects == "read" }
 
 // CallResult is written as each tool of a parallel batch ends; the result

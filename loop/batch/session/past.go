@@ -109,7 +109,7 @@ func (p *Past) custom(c *transcript.Custom) {
 	case transcript.CustomCall:
 		if intent, ok := decode[transcript.CallIntent](c); ok {
 			p.Calls++
-			p.wrote = p.wrote || !repeatable(intent.Effects)
+			p.wrote = p.wrote || !intent.Repeatable()
 			p.last.intents[intent.ToolCallID] = intent
 		}
 	case transcript.CustomResult:
@@ -122,12 +122,6 @@ func (p *Past) custom(c *transcript.Custom) {
 func decode[T any](c *transcript.Custom) (v T, ok bool) {
 	ok = c.Decode(&v) == nil
 	return v, ok
-}
-
-// repeatable reports whether a call may run again without anybody knowing
-// whether it ran.
-func repeatable(effects string) bool {
-	return effects == string(loop.None) || effects == string(loop.Read)
 }
 
 // LastCalls are the calls of the last answer.
@@ -162,7 +156,7 @@ func (p *Past) Recover(c transcript.Call) loop.Recovery {
 		return loop.Recovery{Result: &result, DurationMs: recorded.DurationMs}
 	}
 	intent, started := p.last.intents[c.ID]
-	if !started || repeatable(intent.Effects) {
+	if !started || intent.Repeatable() {
 		return loop.Recovery{}
 	}
 	return loop.Recovery{Refuse: fmt.Sprintf(

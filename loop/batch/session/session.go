@@ -135,7 +135,7 @@ func (s *Session) Append(e *transcript.Entry) error {
 	s.leaf = e.ID
 	if e.Custom != nil && e.Custom.CustomType == transcript.CustomCall {
 		intent, ok := decode[transcript.CallIntent](e.Custom)
-		s.wrote = s.wrote || !ok || !repeatable(intent.Effects)
+		s.wrote = s.wrote || !ok || !intent.Repeatable()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"mime"
 	"path/filepath"
 	"strings"
@@ -64,11 +65,7 @@ func (w *workdir) read(ctx context.Context, args readArguments) (loop.Result, er
 	if bytes.IndexByte(start, 0) >= 0 {
 		return loop.Result{}, fmt.Errorf("%s is a binary file of %d bytes; it cannot be shown as text", args.Path, info.Size())
 	}
-	p := page{first: args.Offset.or(1), limit: args.Limit.or(0), max: w.maximum}
-	if err := p.fill(ctx, r); err != nil {
-		return loop.Result{}, fmt.Errorf("read %s: %w", args.Path, err)
-	}
-	return p.result(args.Path)
+	return w.page(ctx, r, args)
 }
 
 func readImage(path, mimeType string, r io.Reader, size int64) (loop.Result, error) {
@@ -86,38 +83,42 @@ func readImage(path, mimeType string, r io.Reader, size int64) (loop.Result, err
 	return loop.Result{Content: []transcript.Block{transcript.TextBlock(note), tool.ImageBlock(mimeType, data)}}, nil
 }
 
-// page is the part of a file that one result shows: whole lines, except for a
-// first line that is too long by itself.
-type page struct {
-	first, limit int
-	max          int64
-
-	text  strings.Builder
-	lines int  // shown
-	seen  int  // lines of the file that were read
-	more  bool // lines follow
-}
-
-func (p *page) fill(ctx context.Context, r *bufio.Reader) error {
-	for line, err := range lines(ctx, r, p.max) {
+// page shows whole lines of a file, except for a first line that is too long by
+// itself.
+func (w *workdir) page(ctx context.Context, r *bufio.Reader, args readArguments) (loop.Result, error) {
+	first, limit := args.Offset.or(1), args.Limit.or(math.MaxInt)
+	var text strings.Builder
+	seen, shown, more := 0, 0, false
+	for line, err := range lines(ctx, r, w.maximum) {
 		if err != nil {
-			return err
+			return loop.Result{}, fmt.Errorf("read %s: %w", args.Path, err)
 		}
-		p.seen++
-		if p.seen < p.first {
+		if seen++; seen < first {
 			continue
 		}
-		if p.more = p.limit > 0 && p.lines == p.limit; p.more {
-			return nil
-		}
 		s := line.Text()
-		if p.more = p.lines > 0 && int64(p.text.Len()+len(s)) > p.max; p.more {
-			return nil
+		if more = shown == limit || shown > 0 && int64(text.Len()+len(s)) > w.maximum; more {
+			break
 		}
-		p.text.WriteString(s)
-		p.lines++
+		text.WriteString(s)
+		shown++
 	}
-	return nil
+	switch {
+	case shown == 0 && first > 1:
+		return loop.Result{}, fmt.Errorf("%s has %d lines; offset %d is behind its end", args.Path, seen, first)
+	case shown == 0:
+		return tool.Text("(the file is empty)", nil), nil
+	case more && !strings.HasSuffix(text.String(), "\n"):
+		text.WriteByte('\n')
+	}
+	if more {
+		fmt.Fprintf(&text, "\n[lines %d to %d; more with offset %d]", first, first+shown-1, first+shown)
+	}
+	return tool.Text(text.String(), struct {
+		First int  `json:"firstLine"`
+		Lines int  `json:"lines"`
+		More  bool `json:"more"`
+	}{first, shown, more}), nil
 }
 
 // lines yields the lines of a file with their ends, of each at most so many
@@ -144,26 +145,4 @@ func lines(ctx context.Context, r *bufio.Reader, maximum int64) iter.Seq2[*tool.
 			}
 		}
 	}
-}
-
-func (p *page) result(path string) (loop.Result, error) {
-	if p.lines == 0 && p.first > 1 {
-		return loop.Result{}, fmt.Errorf("%s has %d lines; offset %d is behind its end", path, p.seen, p.first)
-	}
-	if p.lines == 0 {
-		return tool.Text("(the file is empty)", nil), nil
-	}
-	text := p.text.String()
-	if p.more {
-		next := p.first + p.lines
-		if !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		text += fmt.Sprintf("\n[lines %d to %d; more with offset %d]", p.first, next-1, next)
-	}
-	return tool.Text(text, struct {
-		First int  `json:"firstLine"`
-		Lines int  `json:"lines"`
-		More  bool `json:"more"`
-	}{p.first, p.lines, p.more}), nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -73,41 +72,30 @@ func (f *family) gone(within time.Duration) {
 // awaited elsewhere, is alive. Strays that ended as our children are reaped.
 func (f *family) look() (alive bool) {
 	seen := processes(f.since)
-	for _, pid := range slices.Sorted(maps.Keys(seen)) {
-		if s := seen[pid]; pid != f.pid && s.group != f.pid && f.marked(pid) {
-			f.strays[pid] = s.start
-		}
+	maps.DeleteFunc(f.strays, func(pid int, start uint64) bool { return seen[pid].start != start }) // gone, or its id is another's
+	member := func(pid int) bool {
+		s, there := seen[pid]
+		_, stray := f.strays[pid]
+		return there && (pid == f.pid || s.group == f.pid || stray)
 	}
-	for grown := true; grown; {
+	for first, grown := true, true; grown; first = false {
 		grown = false
 		for pid, s := range seen {
-			_, known := f.strays[pid]
-			if !known && pid != f.pid && s.group != f.pid && f.has(s.parent, seen) {
+			if !member(pid) && (member(s.parent) || first && f.marked(pid)) {
 				f.strays[pid], grown = s.start, true
 			}
 		}
 	}
 	for pid, s := range seen {
-		start, stray := f.strays[pid]
-		member := stray && start == s.start || s.group == f.pid && pid != f.pid
-		if member && s.state == 'Z' && s.parent == os.Getpid() {
+		if pid == f.pid || !member(pid) {
+			continue
+		}
+		if s.state == 'Z' && s.parent == os.Getpid() {
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		}
-		alive = alive || member && s.state != 'Z' && s.state != 'X'
-	}
-	for pid := range f.strays {
-		if s, ok := seen[pid]; !ok || s.start != f.strays[pid] {
-			delete(f.strays, pid) // gone, or its id is another's
-		}
+		alive = alive || s.state != 'Z' && s.state != 'X'
 	}
 	return alive
-}
-
-// has reports whether a process is a member.
-func (f *family) has(pid int, seen map[int]stat) bool {
-	s, ok := seen[pid]
-	start, stray := f.strays[pid]
-	return ok && (pid == f.pid || s.group == f.pid || stray && start == s.start)
 }
 
 // marked reads a process's environment; that of another user is not shown, and
