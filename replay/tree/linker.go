@@ -183,19 +183,6 @@ func (l *Linker) Follows(i uint32) bool { return l.rows.at(i).flags&chained != 0
 // HasChild reports whether an entry is the parent of another.
 func (l *Linker) HasChild(i uint32) bool { return l.rows.at(i).flags&hasChild != 0 }
 
-// Tip reports whether an entry is the last one of its chain so far.
-func (l *Linker) Tip(i uint32) bool {
-	if i+1 == l.rows.n {
-		return true
-	}
-	for _, tip := range l.tips {
-		if tip == i {
-			return true
-		}
-	}
-	return false
-}
-
 // Missing returns the entries whose parents were not there when they were
 // written, in file order.
 func (l *Linker) Missing() []Missing { return l.missing }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnlog/turnlog/replay"
+	"github.com/turnlog/turnlog/replay/transcript"
 	"github.com/turnlog/turnlog/replay/tree"
 )
 
@@ -13,7 +14,7 @@ const (
 	owed                          // calls above it on its path had no result when it was written
 )
 
-// links says how the entry hangs in the tree, for rules.
+// linked says how the entry hangs in the tree, for rules.
 func (e *engine) linked(l tree.Link) Links {
 	var s Links
 	if l.Duplicate != none {
@@ -72,6 +73,7 @@ type walker struct {
 	*engine
 	marks []mark
 	live  uint32
+	line  transcript.Line // of the entry that is being looked at
 }
 
 // mark is a state to return to.
@@ -90,8 +92,9 @@ func (e *engine) walk() error {
 		}
 	}
 	e.path = e.newPath("")
-	e.pass.line = e.again.Line()
-	return e.links.Walk(uint32(e.links.Len()-1), &walker{engine: e, live: uint32(e.links.Len() - 1)})
+	w := &walker{engine: e, live: uint32(e.links.Len() - 1)}
+	e.pass.line = &w.line
+	return e.links.Walk(w.live, w)
 }
 
 func (w *walker) Mark() {
@@ -117,7 +120,8 @@ func (w *walker) Enter(i uint32) error {
 	if len(w.path.entries) == 0 && w.links.Lost(i) {
 		w.path.severed, w.path.partial = true, true
 	}
-	w.pass.entry, w.pass.index = en, i
+	// A rule that looks at another entry moves the reader on.
+	w.line, w.pass.entry, w.pass.index = *w.again.Line(), en, i
 	w.apply(en)
 	return nil
 }

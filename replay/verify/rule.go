@@ -71,8 +71,8 @@ type Checker struct {
 	Memory func() Memory
 }
 
-// Memory is what a rule remembers along a path. It must be small: it is copied
-// wherever a path may fork.
+// Memory is what a rule remembers along a path. It is cloned wherever a path
+// forks, so Clone must cost the same however much there is to remember.
 type Memory interface{ Clone() Memory }
 
 // UnknownRuleError says that there is no rule with an id.

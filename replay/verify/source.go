@@ -18,7 +18,7 @@ func (s Source) grew(read int64) bool {
 	return n > 0
 }
 
-// entry reads an entry again. The line of the pass becomes its line.
+// entry reads an entry again.
 func (e *engine) entry(i uint32) (*transcript.Entry, error) {
 	en, err := e.again.Entry(i)
 	if en == nil && err == nil {

@@ -336,3 +336,28 @@ func TestTreeIsJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestNotesOfAWalk: a branch does not change what the bytes of a line show, even
+// where a rule has looked at another line in between.
+func TestNotesOfAWalk(t *testing.T) {
+	lines := []string{
+		message(`"id":"e1","parentId":null`, `"role":"user","content":"go"`),
+		message(`"id":"e2","parentId":"e1"`, `"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"a","arguments":{"n":1}}],"stopReason":"toolUse"`),
+		message(`"id":"e3","parentId":"e2"`, `"role":"toolResult","toolCallId":"c1","toolName":"a","content":[{"type":"text","text":"x"}],"isError":false`),
+		message(`"id":"e4","parentId":"e3"`, `"role":"user","content":"on"`),
+		message(`"id":"e5","parentId":"e4"`, `"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"a","arguments":{"n":90071992547409931}}],"stopReason":"toolUse"`),
+		message(`"id":"e6","parentId":"e5"`, `"role":"toolResult","toolCallId":"c1","toolName":"a","content":[{"type":"text","text":"y"}],"isError":false`),
+	}
+	branch := message(`"id":"e7","parentId":"e4"`, `"role":"user","content":"another way"`)
+	for name, file := range map[string][]string{"straight": lines, "branched": append(lines, branch)} {
+		var at []int
+		for _, f := range check(t, name, []byte(strings.Join(file, "\n")+"\n"), verify.Options{}).Findings {
+			if f.Rule == "unsafe-integer" {
+				at = append(at, f.Line)
+			}
+		}
+		if !slices.Equal(at, []int{5}) {
+			t.Errorf("%s: unsafe integers on lines %v, want 5", name, at)
+		}
+	}
+}
